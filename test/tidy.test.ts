@@ -12,7 +12,7 @@ const FUNCTION_LINES_MAX = 70;
 const LINE_WIDTH_MAX = 100;
 
 /** Tables and grammars that one reads by looking up, not from top to bottom. */
-const LONG_FILES_ALLOWED: readonly string[] = [];
+const LONG_FILES_ALLOWED: readonly string[] = ["src/app/config/settings.ts"];
 
 /** A module may import itself and what is named here; `base/*` stands for all of base. */
 const MAY_IMPORT: Record<string, readonly string[]> = {
@@ -68,7 +68,8 @@ function importsOf(path: string, text: string): SourceFile["imports"] {
       found.push({ target: /\.\w+$/.test(target) ? target : `${target}.ts`, viaDoor: false, line });
     }
   }
-  return found;
+  // Only the project's own code is judged; package.json and packages are not.
+  return found.filter((entry) => entry.target.startsWith("src/"));
 }
 
 function readSources(): SourceFile[] {
