@@ -1,3 +1,5 @@
 // Small pure pieces that any ring may use. No input or output, no clock, no process.
 
 export { nearestName } from "./kit/nearest";
+export type { Scrubber, ScrubStream } from "./kit/scrub";
+export { createScrubber, SCRUBBED } from "./kit/scrub";

@@ -25,3 +25,4 @@ export type {
   ToolMessage,
   UserMessage,
 } from "./protocol/message";
+export { readSlash, SLASH_COMMANDS, type SlashCommand, type SlashReading } from "./protocol/slash";

@@ -1,6 +1,6 @@
 // Names for things that live longer than a call: sessions, agents, tool calls.
 
-/** `20261130_204620_3f9a`: the local start time, then four hex digits against collisions. */
+/** `20261130_204620_3f9a`: the start time (UTC), then four hex digits against collisions. */
 export type SessionId = string;
 
 /** `main`, or a worker's own name. */
@@ -12,15 +12,14 @@ export type CallId = string;
 /** A position in a session's log; the first event has 1. */
 export type Sequence = number;
 
-const pad = (value: number, width: number): string => String(value).padStart(width, "0");
-
-/** Makes a session id from a point in time (milliseconds since the epoch). */
+/**
+ * Makes a session id from a point in time (milliseconds since the epoch). In UTC: the first look at
+ * the local time zone costs 10 ms, which is a sixth of what the start may take.
+ */
 export function makeSessionId(atMs: number): SessionId {
-  const at = new Date(atMs);
-  const day = `${at.getFullYear()}${pad(at.getMonth() + 1, 2)}${pad(at.getDate(), 2)}`;
-  const time = `${pad(at.getHours(), 2)}${pad(at.getMinutes(), 2)}${pad(at.getSeconds(), 2)}`;
+  const [day = "", time = ""] = new Date(atMs).toISOString().slice(0, 19).split("T");
   const tail = crypto.randomUUID().slice(0, 4);
-  return `${day}_${time}_${tail}`;
+  return `${day.replaceAll("-", "")}_${time.replaceAll(":", "")}_${tail}`;
 }
 
 /** Makes an id for a tool call whose provider sent none, or one that was taken already. */

@@ -1,0 +1,20 @@
+// The ground under the program: processes, the few calls of libc that Bun lacks, time, terminals.
+
+export type { SystemClock } from "./os/clock";
+export { systemClock } from "./os/clock";
+export type { HiddenCredentials } from "./os/hide-credentials";
+export { hideCredentials } from "./os/hide-credentials";
+export type { Libc } from "./os/libc";
+export { loadLibc } from "./os/libc";
+export type { PrivateDirectory } from "./os/private-directory";
+export { createPrivateDirectory, removeStaleDirectories } from "./os/private-directory";
+export type { ProcessEntry } from "./os/processes";
+export {
+  childrenOf,
+  isRunning,
+  listProcesses,
+  readEnvironment,
+  readProcess,
+  signalProcess,
+  workingDirectoryOf,
+} from "./os/processes";
