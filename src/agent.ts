@@ -1,0 +1,7 @@
+// How Bosun thinks and acts: the loop and what it is made of. It knows the world only through the
+// ports that it declares itself; app/ hands it their implementations.
+
+export { Agent } from "./agent/loop";
+export { MemoryJournal } from "./agent/memory-journal";
+export type { AgentOptions, JobNews, Verification } from "./agent/options";
+export { composeSystemPrompt } from "./agent/prompt";
