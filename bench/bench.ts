@@ -1,0 +1,176 @@
+// Measures the built executable against a scripted model server on loopback, and writes the figures
+// to bench/RESULTS.md. `--short` runs each measurement once, to see that it works.
+// The server counts the time: what is measured is what an endpoint sees of the agent.
+
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpus, tmpdir, totalmem } from "node:os";
+import { join, resolve } from "node:path";
+import { EXECUTABLE } from "../test/support/bosun";
+import { type Script, startModelServer } from "../test/support/model-server";
+
+const isShort = process.argv.includes("--short");
+
+interface Figure {
+  name: string;
+  value: string;
+  bound: string;
+  ok: boolean;
+}
+
+interface Measured {
+  cpuMs: number;
+  peakMb: number;
+  exit: number;
+  startedMs: number;
+}
+
+const figures: Figure[] = [];
+
+function note(name: string, value: number, unit: string, max: number): void {
+  const digits = value < 100 ? 2 : 0;
+  figures.push({
+    name,
+    value: `${value.toFixed(digits)} ${unit}`,
+    bound: `at most ${max} ${unit}`,
+    ok: value <= max,
+  });
+}
+
+function median(values: readonly number[]): number {
+  const sorted = [...values].sort((left, right) => left - right);
+  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+}
+
+/** Runs the executable once in a directory of its own. */
+async function measure(url: string, args: readonly string[] = []): Promise<Measured> {
+  const root = mkdtempSync(join(tmpdir(), "bench-"));
+  const cwd = join(root, "project");
+  mkdirSync(cwd);
+  const startedMs = performance.timeOrigin + performance.now();
+  const child = Bun.spawn([EXECUTABLE, "--json", "--auto-approve", ...args, "go on"], {
+    cwd,
+    env: {
+      PATH: process.env.PATH ?? "",
+      HOME: root,
+      LANG: "C.UTF-8",
+      BOSUN_API_BASE: url,
+      BOSUN_MODEL: "bench",
+      BOSUN_API_KEY: "bench-key-0123456789",
+    },
+    stdin: "ignore",
+    stdout: "ignore",
+    stderr: "inherit",
+  });
+  const exit = await child.exited;
+  const usage = child.resourceUsage();
+  rmSync(root, { recursive: true, force: true });
+  return {
+    cpuMs: Number(usage?.cpuTime.total ?? 0) / 1000,
+    peakMb: (usage?.maxRSS ?? 0) / 1024 / 1024,
+    exit,
+    startedMs,
+  };
+}
+
+function shell(command: string): Script[number] {
+  return { calls: [{ name: "shell", args: { command } }] };
+}
+
+const done: Script[number] = { calls: [{ name: "task_complete", args: { summary: "done" } }] };
+
+function steps(count: number): Script {
+  // Different words each time: the progress budget ends a run that repeats itself.
+  return [...Array.from({ length: count }, (_, n) => shell(`true ${n}`)), done];
+}
+
+async function measureStart(): Promise<void> {
+  const times: number[] = [];
+  for (let n = 0; n < (isShort ? 2 : 25); n++) {
+    using server = startModelServer([{ text: "done" }]);
+    const { startedMs, exit } = await measure(server.url);
+    if (exit !== 0) throw new Error(`The run ended with ${exit}.`);
+    times.push((server.requests[0]?.atMs ?? Number.NaN) - startedMs);
+  }
+  note("process start to first request, median", median(times), "ms", 60);
+}
+
+async function measureSteps(): Promise<void> {
+  const count = isShort ? 30 : 510;
+  using server = startModelServer(steps(count));
+  const { exit } = await measure(server.url, ["--max-steps", String(count + 5)]);
+  if (exit !== 0) throw new Error(`The run ended with ${exit}.`);
+  const own = server.requests.slice(1).map((request, index) => {
+    return request.atMs - (server.requests[index]?.endAtMs ?? Number.NaN);
+  });
+  const early = median(own.slice(4, 15));
+  note("own time per step with the command true, median at step 10", early, "ms", 5);
+  if (isShort) return;
+  note("the same at step 500, as a multiple", median(own.slice(494, 505)) / early, "x", 1.2);
+  const shared = server.requests.slice(1).every((request, index) => {
+    const before = server.requests[index]?.body ?? "";
+    // The body ends with the messages: all but the closing brackets is the next one's beginning.
+    return request.body.startsWith(before.slice(0, before.lastIndexOf("]")));
+  });
+  figures.push({
+    name: "each request begins with the whole of the one before, byte for byte",
+    value: shared ? "yes" : "no",
+    bound: "yes",
+    ok: shared,
+  });
+}
+
+async function measureRequest(): Promise<void> {
+  for (const [name, args, max] of [
+    ["first request, system prompt and tools", [], 7 * 1024],
+    ["the same with --fast", ["--fast"], 4 * 1024],
+  ] as const) {
+    using server = startModelServer([{ text: "done" }]);
+    await measure(server.url, args);
+    note(name, Buffer.byteLength(server.requests[0]?.body ?? ""), "bytes", max);
+  }
+}
+
+async function measureDeltas(): Promise<void> {
+  const words = Array.from({ length: 20_000 }, (_, n) => `word${n % 10} `).join("");
+  const runs: number[] = [];
+  for (let n = 0; n < (isShort ? 1 : 5); n++) {
+    using server = startModelServer([{ text: words, deltas: 20_000 }]);
+    runs.push((await measure(server.url)).cpuMs / 1000);
+  }
+  note("20,000 deltas in one reply, CPU in all, median", median(runs), "s", 0.4);
+}
+
+async function measureMemory(): Promise<void> {
+  const peaks: number[] = [];
+  for (let n = 0; n < (isShort ? 1 : 3); n++) {
+    using server = startModelServer(steps(50));
+    peaks.push((await measure(server.url)).peakMb);
+  }
+  note("a 50-step run, peak memory, median", median(peaks), "MB", 90);
+  using server = startModelServer([shell("head -c 100000000 /dev/zero | tr '\\0' a | fold"), done]);
+  const { peakMb } = await measure(server.url);
+  note("a command that prints 100 MB, peak memory", peakMb, "MB", 150);
+}
+
+await measureStart();
+await measureSteps();
+await measureRequest();
+await measureDeltas();
+await measureMemory();
+
+const rows = figures.map(
+  ({ name, value, bound, ok }) => `| ${name} | ${value} | ${bound} | ${ok ? "yes" : "**no**"} |`,
+);
+const machine = `${cpus().length} x ${cpus()[0]?.model ?? "unknown"}, ${Math.round(totalmem() / 2 ** 30)} GiB, ${process.platform}`;
+const page = `# Figures
+
+\`npm run bench\` on the standalone executable, against a scripted model server on loopback.
+Machine: ${machine}; Bun ${Bun.version}. Times on a shared machine vary: medians are given.
+
+| what | figure | bound | holds |
+| --- | --- | --- | --- |
+${rows.join("\n")}
+`;
+console.log(page);
+if (!isShort) writeFileSync(resolve(import.meta.dir, "RESULTS.md"), page);
+process.exitCode = figures.every((figure) => figure.ok) ? 0 : 1;

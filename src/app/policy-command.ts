@@ -1,0 +1,41 @@
+// `bosun policy COMMAND`: what would happen to a command, and why. Nothing runs.
+
+import { homedir } from "node:os";
+import { explainCommand } from "#capabilities/policy";
+import { UsageError } from "./config/arguments";
+import { loadGrammar } from "./grammar";
+import type { Invocation } from "./invocation";
+import { readPolicyRules } from "./rules";
+
+export async function runPolicyCommand(invocation: Invocation): Promise<number> {
+  const { args, configuration, cwd } = invocation;
+  const { settings } = configuration;
+  const command = args.words.join(" ");
+  if (command.trim() === "") {
+    throw new UsageError('policy needs a command: bosun policy "COMMAND".');
+  }
+  const verdict = await explainCommand(command, {
+    cwd,
+    home: configuration.home,
+    userHome: homedir(),
+    extraReadOnly: splitCommands(settings.readOnlyCommands),
+    loadGrammar,
+    rules: readPolicyRules(configuration),
+  });
+  if (settings.json) {
+    const { verdict: word, reason } = verdict;
+    process.stdout.write(`${JSON.stringify({ command, verdict: word, reason })}\n`);
+  } else {
+    process.stdout.write(`${verdict.verdict}: ${verdict.reason}\n`);
+  }
+  return 0;
+}
+
+/** `make -n, htop` are two commands; without a comma, blanks separate them. */
+export function splitCommands(text: string): string[] {
+  const separator = /[,\n]/.test(text) ? /[,\n]/ : /\s+/;
+  return text
+    .split(separator)
+    .map((command) => command.trim())
+    .filter((command) => command !== "");
+}

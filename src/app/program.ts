@@ -1,0 +1,62 @@
+// From the command line to an exit status: which face of the program is meant, and what it needs.
+
+import { realpathSync } from "node:fs";
+import { runAgent } from "./agent-command";
+import { type Configuration, resolveConfiguration } from "./config";
+import { type Arguments, readArguments, UsageError } from "./config/arguments";
+import { VERSION } from "./version";
+
+/** sysexits.h: the command was used incorrectly. */
+export const EXIT_USAGE = 64;
+
+export async function runProgram(argv: readonly string[]): Promise<number> {
+  try {
+    return await dispatch(readArguments(argv));
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    process.stderr.write(`bosun: ${error.message}\n`);
+    return EXIT_USAGE;
+  }
+}
+
+async function dispatch(args: Arguments): Promise<number> {
+  if (args.wants === "version") {
+    process.stdout.write(`bosun ${VERSION}\n`);
+    return 0;
+  }
+  if (args.wants === "help") {
+    const { helpText } = await import("./config/help");
+    process.stdout.write(`${helpText()}\n`);
+    return 0;
+  }
+  const cwd = workingDirectory();
+  const configuration = resolveConfiguration(args, { env: process.env, cwd });
+  warn(configuration);
+  switch (args.subcommand) {
+    case undefined:
+    case "run":
+      return runAgent({ args, configuration, cwd });
+    case "policy": {
+      const { runPolicyCommand } = await import("./policy-command");
+      return runPolicyCommand({ args, configuration, cwd });
+    }
+    case "doctor": {
+      const { runDoctor } = await import("./doctor");
+      return runDoctor({ configuration, cwd });
+    }
+    default:
+      throw new UsageError(`bosun ${args.subcommand} is not in this version. See bosun --help.`);
+  }
+}
+
+function workingDirectory(): string {
+  try {
+    return realpathSync(process.cwd());
+  } catch {
+    throw new UsageError("The working directory does not exist any more. Change to one that does.");
+  }
+}
+
+function warn({ warnings }: Configuration): void {
+  for (const warning of warnings) process.stderr.write(`bosun: ${warning}\n`);
+}

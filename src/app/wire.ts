@@ -1,0 +1,231 @@
+// Builds an agent and all it stands on, by hand and in order; whoever built it closes it.
+
+import { homedir, release, tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  Agent,
+  type AgentOptions,
+  composeSystemPrompt,
+  type JobNews,
+  MemoryJournal,
+  type Verification,
+} from "#agent";
+import type { Approver, Model, Tool } from "#agent/ports";
+import { createScrubber, type Scrubber } from "#base/kit";
+import {
+  createPrivateDirectory,
+  hideCredentials,
+  removeStaleDirectories,
+  systemClock,
+} from "#base/os";
+import { makeSessionId } from "#base/protocol";
+import {
+  type CommandRunner,
+  CREDENTIAL_NAMES,
+  createCommandRunner,
+  type Job,
+  runVerification,
+  type Workspace,
+} from "#capabilities/exec";
+import { createChatModel } from "#capabilities/models";
+import { createApprover, judgeCommand, mayReadPath } from "#capabilities/policy";
+import { toSpecification, understandCall } from "#capabilities/tools";
+import { type ArtifactStore, createArtifactStore } from "#stores/artifacts";
+import type { Configuration } from "./config";
+import { SECRET_VARIABLES } from "./config/settings";
+import { withDebugDumps } from "./debug-dump";
+import { loadGrammar } from "./grammar";
+import { isInsideRepository, readInstructions } from "./instructions";
+import type { Endpoint } from "./invocation";
+import { splitCommands } from "./policy-command";
+import { readPolicyRules } from "./rules";
+import { createTools } from "./tools";
+
+export interface WireOptions {
+  configuration: Configuration;
+  cwd: string;
+  endpoint: Endpoint;
+  /** Whether somebody is there to approve. */
+  isAttended: boolean;
+}
+
+export interface Wired {
+  agent: Agent;
+  /** Ends every process and removes every temporary file. */
+  close(): Promise<void>;
+}
+
+/** Housekeeping waits until the first request is on its way. */
+const IDLE_WORK_DELAY_MS = 150;
+
+export function wire(options: WireOptions): Wired {
+  const { configuration, cwd } = options;
+  const { settings } = configuration;
+  const scrubber = createScrubber(secretsOf(configuration));
+  const hidden = hideCredentials({ names: SECRET_VARIABLES, flags: ["--api-key"] });
+  const temporary = createPrivateDirectory();
+  const artifacts = createArtifactStore(temporary.path);
+  const runner = createCommandRunner({
+    root: cwd,
+    temporary: temporary.path,
+    artifacts,
+    scrubber,
+    secretNames: [...CREDENTIAL_NAMES, ...SECRET_VARIABLES],
+    timeoutMs: settings.timeout * 1000,
+    outputBytesMax: settings.maxOutputBytes,
+  });
+  const agent = new Agent(agentOptions({ ...options, scrubber, hidden, runner, artifacts }));
+  const idle = setTimeout(() => {
+    void runner.warmUp();
+    removeStaleDirectories();
+  }, IDLE_WORK_DELAY_MS);
+  return {
+    agent,
+    async close() {
+      clearTimeout(idle);
+      await runner.close();
+      temporary.remove();
+    },
+  };
+}
+
+interface Parts extends WireOptions {
+  scrubber: Scrubber;
+  hidden: Promise<unknown>;
+  runner: CommandRunner;
+  artifacts: ArtifactStore;
+}
+
+function agentOptions(parts: Parts): AgentOptions {
+  const { configuration, cwd, scrubber, runner } = parts;
+  const { settings } = configuration;
+  const session = makeSessionId(Date.now());
+  const workspace: Workspace = { root: cwd, cwd };
+  const { tools, approver } = toolsAndApprover(parts, workspace);
+  return {
+    id: "main",
+    session,
+    model: createModel(parts, session),
+    tools,
+    specifications: tools.map((tool) => toSpecification(tool, { brief: settings.fast })),
+    understand: understandCall,
+    approver,
+    journal: new MemoryJournal(),
+    clock: systemClock,
+    systemPrompt: systemPrompt(configuration, cwd),
+    sandbox: "off",
+    stepsMax: settings.maxSteps,
+    replyTokensMax: settings.maxTokens,
+    cwd: () => workspace.cwd,
+    verify: verifier(runner, settings.verify, cwd),
+    takeNews: () => runner.jobs.drainNews().map(describeJob),
+    watchJobs: (tell) => runner.jobs.onChange((job) => tell(jobNews(job))),
+    scrub: (text) => scrubber.text(text),
+    scrubStream: () => {
+      const stream = scrubber.stream();
+      return { push: (text) => stream.write(text), end: () => stream.end() };
+    },
+  };
+}
+
+function toolsAndApprover(
+  { configuration, cwd, runner, artifacts, isAttended }: Parts,
+  workspace: Workspace,
+): { tools: Tool[]; approver: Approver } {
+  const { settings } = configuration;
+  const policy = {
+    home: configuration.home,
+    userHome: homedir(),
+    extraReadOnly: splitCommands(settings.readOnlyCommands),
+    loadGrammar,
+  };
+  const tools = createTools({
+    workspace,
+    runner,
+    artifacts,
+    outputBytesMax: settings.maxOutputBytes,
+    mayRead: (path) => mayReadPath(path, { ...policy, cwd: workspace.cwd, root: cwd }),
+    isReadOnly: async (command, at) =>
+      (await judgeCommand(command, { ...policy, cwd: at })).verdict === "read-only",
+  });
+  const approver = createApprover({
+    ...policy,
+    workspace,
+    rules: readPolicyRules(configuration),
+    confirmReads: settings.confirmReads,
+    autoApprove: settings.autoApprove || settings.auto,
+    attended: isAttended,
+    disposable: false,
+  });
+  return { tools, approver };
+}
+
+function systemPrompt({ settings }: Configuration, cwd: string): string {
+  return composeSystemPrompt({
+    fast: settings.fast,
+    cwd,
+    platform: `${process.platform} ${release()}`,
+    day: new Date().toISOString().slice(0, 10),
+    isGitRepository: isInsideRepository(cwd),
+    verifyCommand: settings.verify,
+    instructions: readInstructions(cwd),
+  });
+}
+
+/** Values that must appear nowhere: the key in use, and every credential of the environment. */
+function secretsOf({ settings }: Configuration): string[] {
+  const values = [settings.apiKey, ...SECRET_VARIABLES.map((name) => process.env[name])];
+  return [...new Set(values.filter((value) => value !== undefined && value !== ""))] as string[];
+}
+
+function createModel({ configuration, endpoint, scrubber, hidden }: Parts, session: string): Model {
+  const { settings, home } = configuration;
+  const model = createChatModel({
+    ...endpoint,
+    maxTokens: settings.maxTokens,
+    temperature: settings.temperatureTool,
+    reasoningEffort: settings.reasoningEffort,
+    streamOptions: settings.streamOptions,
+    extraBody: settings.extraBody,
+    clock: systemClock,
+  });
+  const waiting = withReplyAfter(model, hidden);
+  if (!settings.debug) return waiting;
+  const chosen = settings.debugDumpDirectory;
+  return withDebugDumps(waiting, {
+    directories: chosen === undefined ? [join(home, "debug"), tmpdir()] : [chosen],
+    session,
+    scrub: (text) => scrubber.text(text),
+  });
+}
+
+/** No reply is handed on before credentials are out of sight of what it may ask to run. */
+function withReplyAfter(model: Model, ready: Promise<unknown>): Model {
+  return {
+    name: model.name,
+    async *stream(request, signal) {
+      for await (const event of model.stream(request, signal)) {
+        if (event.kind === "reply") await ready;
+        yield event;
+      }
+    },
+  };
+}
+
+function verifier(
+  runner: CommandRunner,
+  command: string | undefined,
+  cwd: string,
+): ((signal: AbortSignal) => Promise<Verification>) | undefined {
+  if (command === undefined) return undefined;
+  return (signal) => runVerification({ runner, command, cwd, signal });
+}
+
+function jobNews({ id, state, exitCode, tail }: Job): JobNews {
+  return { type: "job", id, state, exitCode, tail };
+}
+
+function describeJob({ id, command, state, exitCode, tail, logFile }: Job): string {
+  const end = state === "killed" ? "was killed" : `ended with exit status ${exitCode ?? "unknown"}`;
+  return `[Background job ${id} ${end}: ${command}]\n${tail}\n[whole log: ${logFile}]`;
+}
