@@ -155,7 +155,7 @@ export class Actor {
     const found = this.#find(requested);
     if (!found) throw new ToolFailure(this.#unknownTool(requested.name));
     if (requested.arguments.kind === "broken") {
-      const parameters = Object.keys(shapeOf(found.tool)).join(", ");
+      const parameters = parameterNames(found.tool).join(", ");
       throw new ToolFailure(
         `${requested.arguments.problem} The call did not run. ` +
           `${found.tool.name} takes one JSON object with: ${parameters}.`,
@@ -235,8 +235,7 @@ function argumentsOf(requested: RequestedCall): Args {
   return requested.arguments.kind === "broken" ? {} : requested.arguments.value;
 }
 
-function shapeOf(tool: Tool): object {
-  return "shape" in tool.parameters && typeof tool.parameters.shape === "object"
-    ? (tool.parameters.shape ?? {})
-    : {};
+function parameterNames(tool: Tool): string[] {
+  const { properties } = tool.parameters.schema;
+  return typeof properties === "object" && properties !== null ? Object.keys(properties) : [];
 }

@@ -1,7 +1,6 @@
 // All that the loop knows of the world: five small interfaces, received and never looked up.
 // Each has a fake in fakes.ts. Whoever implements one keeps its contract to the letter.
 
-import type { ZodType } from "zod";
 import type {
   AssistantMessage,
   CallId,
@@ -139,6 +138,24 @@ export class PreviewStale extends Error {
   override name = "PreviewStale";
 }
 
+/** What a tool's arguments are: told to the model, and read before anything else is done. */
+export interface ToolParameters<Args> {
+  /** JSON Schema of type object. */
+  readonly schema: Record<string, unknown>;
+  /** Names of those that only tune: left out of the briefest specification. */
+  readonly tuning: readonly string[];
+  safeParse(
+    value: unknown,
+  ):
+    | { success: true; data: Args }
+    | { success: false; error: { issues: readonly ArgumentIssue[] } };
+}
+
+export interface ArgumentIssue {
+  path: readonly PropertyKey[];
+  message: string;
+}
+
 /**
  * One thing that a model can do. `effect` and `preview` change nothing. `preview` may refuse with
  * a ToolFailure before anyone is asked. Method syntax lets a list hold tools of all arguments.
@@ -150,7 +167,7 @@ export interface Tool<Args extends object = object> {
   /** What the model reads before it uses the tool. */
   readonly description: string;
   readonly tags: readonly ("read" | "write" | "run" | "control")[];
-  readonly parameters: ZodType<Args>;
+  readonly parameters: ToolParameters<Args>;
   effect(args: Args): Effect;
   preview?(args: Args, context: ToolContext): Promise<Preview>;
   run(args: Args, context: ToolContext): Promise<ToolResult>;

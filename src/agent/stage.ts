@@ -1,7 +1,6 @@
 // A stage for tests of the loop: an agent on fakes, and what it says collected.
 
 import { expect } from "bun:test";
-import * as z from "zod";
 import type { Event, EventBody, EventOf } from "#base/protocol";
 import { FakeApprover, MemoryJournal, makeReply, ScriptedModel, StillClock } from "./fakes";
 import { Agent } from "./loop";
@@ -22,7 +21,11 @@ export function makeTool({ name, tags = ["run"], effect, preview, run }: ToolFie
     summary: name,
     description: name,
     tags,
-    parameters: z.looseObject({}),
+    parameters: {
+      schema: { type: "object", properties: { command: {} } },
+      tuning: [],
+      safeParse: (value) => ({ success: true, data: Object(value) }),
+    },
     effect: () => effect ?? { kind: "none" },
     ...(preview ? { preview } : {}),
     run: run ?? (async () => ({ content: `${name} done`, ok: true })),

@@ -1,10 +1,14 @@
 // `bosun [request]`: finds out what to do and with which model, then lets a front end do it.
 
+import { isTerminal, openStandardOutput } from "#base/os";
 import { openTerminal, runHeadless } from "#frontends/headless";
 import { type Arguments, UsageError } from "./config/arguments";
 import type { DemoServer } from "./demo/server";
 import type { Endpoint, Invocation } from "./invocation";
 import { wire } from "./wire";
+
+const STANDARD_INPUT = 0;
+const STANDARD_OUTPUT = 1;
 
 /** A request longer than this is a file that went astray. */
 const REQUEST_BYTES_MAX = 1024 * 1024;
@@ -27,24 +31,24 @@ async function work(
   const { settings } = configuration;
   const mode = settings.json ? "json" : "text";
   // Programs read --json: nobody is there to be asked.
-  const terminal = mode === "json" ? undefined : openTerminal();
+  const terminal = mode === "json" ? undefined : await openTerminal();
   if (request === undefined && !terminal) throw new UsageError(noRequest(args));
-  const wired = wire({ configuration, cwd, endpoint, isAttended: terminal !== undefined });
+  const wired = await wire({ configuration, cwd, endpoint, isAttended: terminal !== undefined });
+  const output = openStandardOutput(() => wired.agent.send({ kind: "stop" }));
   try {
     return await runHeadless({
       agent: wired.agent,
       mode,
       request,
       terminal,
-      write: (text) => {
-        process.stdout.write(text);
-      },
-      colours: process.stdout.isTTY === true && !settings.noColor,
+      write: (text) => output.write(text),
+      colours: !settings.noColor && (await isTerminal(STANDARD_OUTPUT)),
       showThinking: !settings.noThinking,
       onSignal: listenToSignals,
     });
   } finally {
     await wired.close();
+    await output.end();
   }
 }
 
@@ -57,7 +61,7 @@ function noRequest(args: Arguments): string {
 async function readRequest({ args }: Invocation): Promise<string | undefined> {
   const words = args.words.join(" ").trim();
   if (words !== "") return words;
-  if (process.stdin.isTTY) return undefined;
+  if (await isTerminal(STANDARD_INPUT)) return undefined;
   const piped = await readPiped();
   if (piped === "") throw new UsageError(noRequest(args));
   return piped;
@@ -89,7 +93,7 @@ async function findEndpoint({ configuration }: Invocation): Promise<Endpoint> {
 async function explainEndpoints(invocation: Invocation): Promise<number> {
   const { endpointAdvice } = await import("./endpoints/advice");
   process.stderr.write(`${await endpointAdvice(process.env)}\n`);
-  if (!process.stdin.isTTY || invocation.configuration.settings.json) {
+  if (invocation.configuration.settings.json || !(await isTerminal(STANDARD_INPUT))) {
     throw new UsageError("no endpoint: give --api-base URL, or set BOSUN_API_BASE.");
   }
   const answer = prompt("\nRun the demo now? [y/N]");

@@ -39,7 +39,10 @@ function readEnvironment(
   return found;
 }
 
-export function resolveConfiguration(args: Arguments, { env, cwd }: Surroundings): Configuration {
+export async function resolveConfiguration(
+  args: Arguments,
+  { env, cwd }: Surroundings,
+): Promise<Configuration> {
   const environment = readEnvironment(env);
   const chosen = (name: SettingName): string | undefined => {
     const value = args.values.get(name) ?? environment.get(name)?.value;
@@ -47,11 +50,11 @@ export function resolveConfiguration(args: Arguments, { env, cwd }: Surroundings
   };
   const home = chosen("home") ?? join(env.HOME || homedir(), ".bosun");
   const named = chosen("config");
-  const user = readConfigFile(named ?? join(home, "config.toml"), {
+  const user = await readConfigFile(named ?? join(home, "config.toml"), {
     required: named !== undefined,
     project: false,
   });
-  const project = readConfigFile(join(cwd, ".bosun", "config.toml"), {
+  const project = await readConfigFile(join(cwd, ".bosun", "config.toml"), {
     required: false,
     project: true,
   });

@@ -36,7 +36,7 @@ export async function runDoctor({ configuration, cwd }: DoctorOptions): Promise<
   lines.push(row("home", configuration.home, existsSync(configuration.home) ? "" : "not made yet"));
   lines.push(row("working directory", cwd));
   for (const tool of ["bash", "git", "rg"]) lines.push(row(tool, Bun.which(tool) ?? "not found"));
-  const rules = readPolicyRules(configuration);
+  const rules = await readPolicyRules(configuration);
   lines.push(row("approval rules", String(rules.length)));
   lines.push("", "Sandbox", row("state", "off", "this version has none: commands run unconfined"));
   lines.push("", "Terminal", ...terminalRows());

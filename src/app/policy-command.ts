@@ -2,6 +2,7 @@
 
 import { homedir } from "node:os";
 import { explainCommand } from "#capabilities/policy";
+import { splitCommands } from "./commands-text";
 import { UsageError } from "./config/arguments";
 import { loadGrammar } from "./grammar";
 import type { Invocation } from "./invocation";
@@ -20,7 +21,7 @@ export async function runPolicyCommand(invocation: Invocation): Promise<number> 
     userHome: homedir(),
     extraReadOnly: splitCommands(settings.readOnlyCommands),
     loadGrammar,
-    rules: readPolicyRules(configuration),
+    rules: await readPolicyRules(configuration),
   });
   if (settings.json) {
     const { verdict: word, reason } = verdict;
@@ -29,13 +30,4 @@ export async function runPolicyCommand(invocation: Invocation): Promise<number> 
     process.stdout.write(`${verdict.verdict}: ${verdict.reason}\n`);
   }
   return 0;
-}
-
-/** `make -n, htop` are two commands; without a comma, blanks separate them. */
-export function splitCommands(text: string): string[] {
-  const separator = /[,\n]/.test(text) ? /[,\n]/ : /\s+/;
-  return text
-    .split(separator)
-    .map((command) => command.trim())
-    .filter((command) => command !== "");
 }

@@ -30,7 +30,7 @@ async function dispatch(args: Arguments): Promise<number> {
     return 0;
   }
   const cwd = workingDirectory();
-  const configuration = resolveConfiguration(args, { env: process.env, cwd });
+  const configuration = await resolveConfiguration(args, { env: process.env, cwd });
   warn(configuration);
   switch (args.subcommand) {
     case undefined:

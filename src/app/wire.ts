@@ -10,7 +10,7 @@ import {
   MemoryJournal,
   type Verification,
 } from "#agent";
-import type { Approver, Model, Tool } from "#agent/ports";
+import type { Model } from "#agent/ports";
 import { createScrubber, type Scrubber } from "#base/kit";
 import {
   createPrivateDirectory,
@@ -28,16 +28,17 @@ import {
   type Workspace,
 } from "#capabilities/exec";
 import { createChatModel } from "#capabilities/models";
-import { createApprover, judgeCommand, mayReadPath } from "#capabilities/policy";
+import type { PolicyRule } from "#capabilities/policy";
 import { toSpecification, understandCall } from "#capabilities/tools";
 import { type ArtifactStore, createArtifactStore } from "#stores/artifacts";
+import { splitCommands } from "./commands-text";
 import type { Configuration } from "./config";
 import { SECRET_VARIABLES } from "./config/settings";
 import { withDebugDumps } from "./debug-dump";
 import { loadGrammar } from "./grammar";
 import { isInsideRepository, readInstructions } from "./instructions";
 import type { Endpoint } from "./invocation";
-import { splitCommands } from "./policy-command";
+import { createLazyPolicy, type LazyPolicy } from "./policy";
 import { readPolicyRules } from "./rules";
 import { createTools } from "./tools";
 
@@ -58,7 +59,7 @@ export interface Wired {
 /** Housekeeping waits until the first request is on its way. */
 const IDLE_WORK_DELAY_MS = 150;
 
-export function wire(options: WireOptions): Wired {
+export async function wire(options: WireOptions): Promise<Wired> {
   const { configuration, cwd } = options;
   const { settings } = configuration;
   const scrubber = createScrubber(secretsOf(configuration));
@@ -74,8 +75,12 @@ export function wire(options: WireOptions): Wired {
     timeoutMs: settings.timeout * 1000,
     outputBytesMax: settings.maxOutputBytes,
   });
-  const agent = new Agent(agentOptions({ ...options, scrubber, hidden, runner, artifacts }));
+  const policy = policyOf(options, await readPolicyRules(configuration));
+  const agent = new Agent(
+    agentOptions({ ...options, policy, scrubber, hidden, runner, artifacts }),
+  );
   const idle = setTimeout(() => {
+    void policy.load();
     void runner.warmUp();
     removeStaleDirectories();
   }, IDLE_WORK_DELAY_MS);
@@ -90,6 +95,7 @@ export function wire(options: WireOptions): Wired {
 }
 
 interface Parts extends WireOptions {
+  policy: LazyPolicy;
   scrubber: Scrubber;
   hidden: Promise<unknown>;
   runner: CommandRunner;
@@ -101,7 +107,15 @@ function agentOptions(parts: Parts): AgentOptions {
   const { settings } = configuration;
   const session = makeSessionId(Date.now());
   const workspace: Workspace = { root: cwd, cwd };
-  const { tools, approver } = toolsAndApprover(parts, workspace);
+  const { policy } = parts;
+  const tools = createTools({
+    workspace,
+    runner,
+    artifacts: parts.artifacts,
+    outputBytesMax: settings.maxOutputBytes,
+    mayRead: (path) => policy.mayRead(path),
+    isReadOnly: (command, at) => policy.isReadOnly(command, at),
+  });
   return {
     id: "main",
     session,
@@ -109,7 +123,7 @@ function agentOptions(parts: Parts): AgentOptions {
     tools,
     specifications: tools.map((tool) => toSpecification(tool, { brief: settings.fast })),
     understand: understandCall,
-    approver,
+    approver: policy.approver,
     journal: new MemoryJournal(),
     clock: systemClock,
     systemPrompt: systemPrompt(configuration, cwd),
@@ -128,36 +142,23 @@ function agentOptions(parts: Parts): AgentOptions {
   };
 }
 
-function toolsAndApprover(
-  { configuration, cwd, runner, artifacts, isAttended }: Parts,
-  workspace: Workspace,
-): { tools: Tool[]; approver: Approver } {
-  const { settings } = configuration;
-  const policy = {
-    home: configuration.home,
+function policyOf(
+  { configuration, cwd, isAttended }: WireOptions,
+  rules: PolicyRule[],
+): LazyPolicy {
+  const { settings, home } = configuration;
+  return createLazyPolicy({
+    home,
     userHome: homedir(),
     extraReadOnly: splitCommands(settings.readOnlyCommands),
     loadGrammar,
-  };
-  const tools = createTools({
-    workspace,
-    runner,
-    artifacts,
-    outputBytesMax: settings.maxOutputBytes,
-    mayRead: (path) => mayReadPath(path, { ...policy, cwd: workspace.cwd, root: cwd }),
-    isReadOnly: async (command, at) =>
-      (await judgeCommand(command, { ...policy, cwd: at })).verdict === "read-only",
-  });
-  const approver = createApprover({
-    ...policy,
-    workspace,
-    rules: readPolicyRules(configuration),
+    workspace: { root: cwd },
+    rules,
     confirmReads: settings.confirmReads,
     autoApprove: settings.autoApprove || settings.auto,
     attended: isAttended,
     disposable: false,
   });
-  return { tools, approver };
 }
 
 function systemPrompt({ settings }: Configuration, cwd: string): string {

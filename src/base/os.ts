@@ -6,6 +6,8 @@ export type { HiddenCredentials } from "./os/hide-credentials";
 export { hideCredentials } from "./os/hide-credentials";
 export type { Libc } from "./os/libc";
 export { loadLibc } from "./os/libc";
+export type { Output } from "./os/output";
+export { isTerminal, openStandardOutput } from "./os/output";
 export type { PrivateDirectory } from "./os/private-directory";
 export { createPrivateDirectory, removeStaleDirectories } from "./os/private-directory";
 export type { ProcessEntry } from "./os/processes";

@@ -1,7 +1,6 @@
 // Large texts that a model was shown only in part, kept whole: one file each, named by the hash
 // of its content, never changed. Read back in pages that never split a character.
 
-import { createHash } from "node:crypto";
 import { constants } from "node:fs";
 import { mkdir, open, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -38,7 +37,7 @@ export function createArtifactStore(directory: string): ArtifactStore {
       if (bytes.length > ARTIFACT_BYTES_MAX) {
         throw new RangeError(`an artifact holds at most ${ARTIFACT_BYTES_MAX} bytes`);
       }
-      const hash = createHash("sha256").update(bytes).digest("hex");
+      const hash = new Bun.CryptoHasher("sha256").update(bytes).digest("hex");
       await mkdir(directory, { recursive: true, mode: 0o700 });
       for (let length = ID_LENGTH_MIN; ; length += 4) {
         const id = hash.slice(0, length);

@@ -2,7 +2,6 @@
 // nor loosen. A file that cannot be understood is one clear line and the end of the program.
 
 import { readFileSync, statSync } from "node:fs";
-import { parse, TomlError } from "smol-toml";
 import { nearestName } from "#base/kit";
 import { UsageError } from "./arguments";
 import { isProblem } from "./setting";
@@ -36,7 +35,8 @@ function readConfigText(path: string, { required }: { required: boolean }): stri
   }
 }
 
-function parseToml(path: string, source: string): Record<string, unknown> {
+async function parseToml(path: string, source: string): Promise<Record<string, unknown>> {
+  const { parse, TomlError } = await import("smol-toml");
   try {
     return parse(source);
   } catch (error) {
@@ -46,14 +46,14 @@ function parseToml(path: string, source: string): Record<string, unknown> {
   }
 }
 
-export function readConfigFile(
+export async function readConfigFile(
   path: string,
   { required, project }: { required: boolean; project: boolean },
-): ConfigFile | undefined {
+): Promise<ConfigFile | undefined> {
   const source = readConfigText(path, { required });
   if (source === undefined) return undefined;
   const file: ConfigFile = { path, values: new Map(), rules: undefined, warnings: [] };
-  for (const [key, raw] of Object.entries(parseToml(path, source))) {
+  for (const [key, raw] of Object.entries(await parseToml(path, source))) {
     if (key === "rules") {
       file.rules = raw;
       continue;

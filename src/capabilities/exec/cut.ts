@@ -52,6 +52,8 @@ function describeGap(
 /** Behind the last whole line that fits; a line longer than that is cut between characters. */
 function endOfHead(bytes: Uint8Array, max: number): number {
   if (bytes.length <= max) return bytes.length;
+  // A negative position would be counted from the end.
+  if (max === 0) return 0;
   const newline = bytes.lastIndexOf(LINE_FEED, max - 1);
   return newline >= 0 ? newline + 1 : characterBefore(bytes, max);
 }

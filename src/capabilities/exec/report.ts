@@ -54,10 +54,11 @@ function findOpening(bytes: Buffer, opening: Buffer): number {
   const whole = bytes.indexOf(opening);
   if (whole >= 0) return whole;
   const from = Math.max(0, bytes.length - opening.length + 1);
-  const at = bytes.indexOf(ESCAPE, from);
-  if (at < 0) return -1;
-  const ending = bytes.subarray(at);
-  return opening.subarray(0, ending.length).equals(ending) ? at : -1;
+  for (let at = bytes.indexOf(ESCAPE, from); at >= 0; at = bytes.indexOf(ESCAPE, at + 1)) {
+    const ending = bytes.subarray(at);
+    if (opening.subarray(0, ending.length).equals(ending)) return at;
+  }
+  return -1;
 }
 
 function parse(report: Buffer): EndReport | undefined {

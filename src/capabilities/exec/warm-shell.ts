@@ -1,6 +1,7 @@
-// Keeps one shell that has already started, so that a command does not wait for that. It has no
-// command, no effect and nothing to read until it is taken; it ends by itself when Bosun does,
-// since its channel and its terminal end then.
+// Keeps two shells that have already started, so that a command does not wait for that: one to take,
+// and one for a model that answers faster than a shell starts. They have no command, no effect and
+// nothing to read until they are taken; they end by themselves when Bosun does, since their channel
+// and their terminal end then.
 
 import { isRunning } from "#base/os";
 import type { Shell } from "./shell";
@@ -9,49 +10,61 @@ import type { Shell } from "./shell";
 const BESIDE_COMMAND_MS = 50;
 /** After a command its result goes on its way first. */
 const AFTER_COMMAND_MS = 1;
+/** The second one is for bursts: it starts when the first has had time to. */
+const NEXT_SPARE_MS = 10;
+const SPARES = 2;
 
 export interface WarmShell {
   /** A shell that is ready, or soon will be; undefined when there is none. */
   take(): Shell | undefined;
-  /** Starts one, unless there is one: soon, or when the command that began now takes longer. */
+  /** Starts what is missing: soon, or when the command that began now takes longer. */
   refill(when: "beside command" | "after command"): void;
   close(): Promise<void>;
 }
 
 /** `start` may throw: then there is no warm shell, and the next command says why. */
 export function createWarmShell(start: () => Shell): WarmShell {
-  let shell: Shell | undefined;
+  /** Oldest first: that one is surely ready. */
+  let spares: Shell[] = [];
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isClosed = false;
-  const fill = () => {
-    timer = undefined;
-    if (isClosed || shell?.isAlive) return;
+  const schedule = (ms: number): void => {
+    clearTimeout(timer);
+    timer = setTimeout(fill, ms);
+    timer.unref();
+  };
+  const isFull = (): boolean => {
+    spares = spares.filter((shell) => shell.isAlive);
+    return spares.length >= SPARES;
+  };
+  const fill = (): void => {
+    if (isClosed || isFull()) return;
     try {
-      shell = start();
+      spares.push(start());
     } catch {
       // Too many processes or open files just now; the next command tries it again, and reports.
-      shell = undefined;
+      return;
     }
+    if (!isFull()) schedule(NEXT_SPARE_MS);
   };
   return {
     take() {
       // Its end may not have come through yet: a command must not go into a dead shell.
-      const taken = shell?.isAlive && isRunning(shell.pid) ? shell : undefined;
-      shell = undefined;
-      return taken;
+      for (let shell = spares.shift(); shell; shell = spares.shift()) {
+        if (shell.isAlive && isRunning(shell.pid)) return shell;
+      }
+      return undefined;
     },
     refill(when) {
-      if (isClosed || shell?.isAlive) return;
-      clearTimeout(timer);
-      timer = setTimeout(fill, when === "after command" ? AFTER_COMMAND_MS : BESIDE_COMMAND_MS);
-      timer.unref();
+      if (isClosed || isFull()) return;
+      schedule(when === "after command" ? AFTER_COMMAND_MS : BESIDE_COMMAND_MS);
     },
     async close() {
       isClosed = true;
       clearTimeout(timer);
-      shell?.kill();
-      await shell?.gone;
-      shell = undefined;
+      for (const shell of spares) shell.kill();
+      await Promise.all(spares.map((shell) => shell.gone));
+      spares = [];
     },
   };
 }

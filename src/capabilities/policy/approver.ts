@@ -82,7 +82,7 @@ class PolicyApprover implements Approver {
         const analysis = await analyse(effect.command, { ...this.#options, cwd: effect.cwd, root });
         const { verdict, reason } = analysis;
         const kind = verdict === "read-only" ? "free" : verdict;
-        return { kind, reason, ruling: ruleOnCommand(rules, analysis), analysis };
+        return { kind, reason, ruling: ruleOnCommand(rules, effect.command, analysis), analysis };
       }
       case "read":
       case "write": {

@@ -57,6 +57,13 @@ function checkConfig(parsed: ParsedOptions): string | null {
   return reads ? null : "`git config` may set a value";
 }
 
+function onlyAction(name: string, ...actions: readonly string[]): Check {
+  return (parsed) => {
+    const action = firstOperand(parsed) ?? "";
+    return actions.includes(action) ? null : `\`git ${name} ${action}\` is not known to only read`;
+  };
+}
+
 function checkStash(parsed: ParsedOptions): string | null {
   const action = firstOperand(parsed);
   return action === "list" || action === "show" ? null : "`git stash` changes the work tree";
@@ -90,6 +97,8 @@ const CHECKS: Record<string, Check> = {
   reflog: checkReflog,
   diff: checkDiff,
   config: checkConfig,
+  notes: onlyAction("notes", "list", "show"),
+  bisect: onlyAction("bisect", "log"),
   worktree: (parsed) => (firstOperand(parsed) === "list" ? null : "`git worktree` may change one"),
   apply: (parsed) =>
     hasOption(parsed, "--check", "--stat", "--numstat", "--summary")
@@ -121,7 +130,7 @@ function formatProblem(parsed: ParsedOptions): string | null {
 }
 
 /** These read what to do from their first word; options in front of it mean something else. */
-const WITH_ACTION = new Set(["stash", "reflog", "worktree", "remote"]);
+const WITH_ACTION = new Set(["stash", "reflog", "worktree", "remote", "notes", "bisect"]);
 
 function judgeSubcommand(name: string, words: readonly Word[], call: Call): string | null {
   const notation = Object.hasOwn(GIT_OPTIONS, name) ? GIT_OPTIONS[name] : undefined;

@@ -105,10 +105,11 @@ function judgeSystemctl(call: Call): string | null {
   const parsed = parseOptions(
     "systemctl",
     call.words,
-    "n:lat:p:qo:r/ no-pager lines= user system full all type= state= property= plain quiet no-legend output= recursive value",
+    "n:lat:p:qo:r/ no-pager lines= user system failed full all type= state= property= plain quiet no-legend output= recursive value",
   );
   if (parsed.problem !== null) return parsed.problem;
   const action = parsed.operands[0]?.literal ?? "";
+  if (parsed.operands.length === 0 && hasOption(parsed, "--failed", "--all", "-a")) return null;
   if (SYSTEMCTL.has(action) || hasOption(parsed, "--version", "--help")) return null;
   return `\`systemctl ${action}\` is not known to only read`;
 }
@@ -147,6 +148,34 @@ function judgeGetent(call: Call): string | null {
     : `\`getent ${database}\` is not known to only read here`;
 }
 
+/** What the shell itself does, and only in the forms that change nothing outside of it. */
+function onlyWords(pattern: RegExp): Entry {
+  return special((call) => {
+    const bad = call.words.find((word) => word.literal === null || !pattern.test(word.literal));
+    return bad ? `\`${call.program} ${bad.raw}\` is not known to only read` : null;
+  }, "text");
+}
+
+const SHELL_OPTION = /^(?:[-+][euf]*o?|errexit|nounset|pipefail|noglob)$/;
+
+/** Alone it shows every variable. */
+function judgeSet(call: Call): string | null {
+  if (call.words.length === 0) return "it shows the whole environment, where secrets may be";
+  const bad = call.words.find((word) => !SHELL_OPTION.test(word.literal ?? "?"));
+  return bad ? `\`set ${bad.raw}\` is not known to only read` : null;
+}
+
+/** Lists only; alone it reads a new table from its input. */
+function judgeCrontab(call: Call): string | null {
+  const [only, more] = call.words;
+  return only?.literal === "-l" && !more ? null : "crontab only reads when it lists (`-l`)";
+}
+
+function judgeKill(call: Call): string | null {
+  const [first] = call.words;
+  return /^-[lL]$/.test(first?.literal ?? "") ? null : "kill sends a signal";
+}
+
 const NO_OPERAND = { operandsMax: 0, reads: "text" } as const;
 
 export const SYSTEM_COMMANDS: Record<string, Entry> = {
@@ -180,7 +209,7 @@ export const SYSTEM_COMMANDS: Record<string, Entry> = {
     { reads: "names" },
   ),
   lsmod: plain("/", NO_OPERAND),
-  vmstat: plain("asdDwtnSm/ ", TEXT),
+  vmstat: plain("asdDwtnS:m/ ", TEXT),
   locale: plain("amckv/ all-locales charmaps category-name keyword-name verbose", TEXT),
   getconf: plain("a/", TEXT),
   who: plain("abdlmpqrstTuwH/ all boot count heading", { operandsMax: 0 }),
@@ -224,7 +253,7 @@ export const SYSTEM_COMMANDS: Record<string, Entry> = {
     NO_OPERAND,
   ),
   journalctl: plain(
-    "#u:n:fbkxqrep:o:t:S:U:g:a/ unit= user-unit= lines= follow boot? dmesg catalog quiet reverse pager-end priority= output= identifier= since= until= grep= no-pager no-tail all utc no-hostname case-sensitive? system user list-boots disk-usage fields output-fields=",
+    "#u:n?fbkxqrep:o:t:S:U:g:a/ unit= user-unit= lines? follow boot? dmesg catalog quiet reverse pager-end priority= output= identifier= since= until= grep= no-pager no-tail all utc no-hostname case-sensitive? system user list-boots disk-usage fields output-fields=",
     {
       reads: "text",
       check: (parsed) =>
@@ -236,6 +265,16 @@ export const SYSTEM_COMMANDS: Record<string, Entry> = {
   lsb_release: plain("aidrcsv/ all id description release codename short", NO_OPERAND),
   sw_vers: plain("/ productName productVersion buildVersion", NO_OPERAND),
   whatis: plain("/", TEXT),
+  exit: onlyWords(/^\d+$/),
+  break: onlyWords(/^\d+$/),
+  continue: onlyWords(/^\d+$/),
+  set: special(judgeSet, "text"),
+  history: onlyWords(/^\d+$/),
+  times: onlyWords(/^$/),
+  crontab: special(judgeCrontab, "text"),
+  kill: special(judgeKill, "text"),
+  lspci: plain("vnkmtDb/", NO_OPERAND),
+  lsusb: plain("vt/ verbose tree", NO_OPERAND),
   getent: special(judgeGetent, "text"),
   findmnt: plain(
     "lnro:t:T:DJPbeU/ list noheadings raw output= types= target= json df pairs bytes",

@@ -33,19 +33,18 @@ function grepRoots(operands: number, hasPattern: boolean, call: Call): string | 
 const RG_OPTIONS =
   "A:B:C:abcFg:HhIiLlM:m:NnoPpqr:SsT:t:Uuvwxe:f:d:j:E:0.V/ after-context= before-context= context= auto-hybrid-regex no-auto-hybrid-regex binary no-binary block-buffered byte-offset no-byte-offset case-sensitive color= colors= column no-column context-separator= no-context-separator count count-matches crlf no-crlf debug dfa-size-limit= encoding= no-encoding engine= field-context-separator= field-match-separator= file= files files-with-matches files-without-match fixed-strings no-fixed-strings follow no-follow glob= glob-case-insensitive heading no-heading hidden no-hidden iglob= ignore-case ignore-file= ignore-file-case-insensitive include-zero invert-match json no-json line-buffered line-number no-line-number line-regexp max-columns= max-columns-preview max-count= max-depth= max-filesize= mmap no-mmap multiline no-multiline multiline-dotall no-config no-filename no-ignore no-ignore-dot no-ignore-exclude no-ignore-files no-ignore-global no-ignore-messages no-ignore-parent no-ignore-vcs no-messages no-pcre2-unicode no-require-git no-unicode null null-data one-file-system only-matching passthru path-separator= pcre2 pcre2-version pretty quiet regexp= regex-size-limit= replace= smart-case sort= sortr= stats no-stats stop-on-nonmatch text no-text threads= trim no-trim type= type-add= type-clear= type-list type-not= unrestricted vimgrep with-filename word-regexp";
 
-const RG = plain(RG_OPTIONS, {
-  check: (parsed, call) => {
-    if (hasOption(parsed, "--files", "--type-list")) return null;
-    const skipsHidden = !hasOption(parsed, "-.", "--hidden", "-u", "--unrestricted");
-    const hasPattern = hasOption(parsed, "-e", "--regexp", "-f", "--file");
-    const roots = parsed.operands.slice(hasPattern ? 0 : 1);
-    for (const root of roots.length > 0 ? roots : [undefined]) {
-      const why = whyNotSearched(root, call.place, { skipsHidden });
-      if (why) return why;
-    }
-    return null;
-  },
-});
+/** Searches all that lies below its operands, behind a pattern. */
+function checkUnhidden(parsed: ParsedOptions, call: Call): string | null {
+  if (hasOption(parsed, "--files", "--type-list")) return null;
+  const skipsHidden = !hasOption(parsed, "-.", "--hidden", "-u", "--unrestricted");
+  const hasPattern = hasOption(parsed, "-e", "--regexp", "-f", "--file");
+  const roots = parsed.operands.slice(hasPattern ? 0 : 1);
+  for (const root of roots.length > 0 ? roots : [undefined]) {
+    const why = whyNotSearched(root, call.place, { skipsHidden });
+    if (why) return why;
+  }
+  return null;
+}
 
 function judgeSed(call: Call): string | null {
   const parsed = parseOptions(
@@ -98,7 +97,7 @@ function judgeJq(call: Call): string | null {
   }
   // Modules are files of the project, and $ENV shows the environment.
   if (filter === null) return "the filter of jq is not known";
-  if (/(?<![.\w"])(?:import|include|env)\b|\$ENV|\$__prog/.test(filter ?? "")) {
+  if (/(?<![.$\w"])(?:import|include|env)\b|\$ENV|\$__prog/.test(filter ?? "")) {
     return "the filter of jq reaches for more than its input";
   }
   return null;
@@ -121,16 +120,19 @@ const XXD_FLAGS =
   /^-(?:[abCdeEipuv]|ps|plain|postscript|bits|include|uppercase|[cglos]\+?-?\d\w*)$/;
 
 function judgeXxd(call: Call): string | null {
-  let operands = 0;
   for (let index = 0; index < call.words.length; index++) {
     const { literal, raw } = call.words[index] ?? { literal: null, raw: "" };
     if (literal === null) return `\`${raw}\` may become an option or the output of xxd`;
     if (XXD_VALUES.has(literal)) index++;
     else if (literal.startsWith("-") && literal.length > 1) {
       if (!XXD_FLAGS.test(literal)) return `option \`${literal}\` of xxd is not known to only read`;
-    } else operands++;
+    } else {
+      // The first operand ends the options: the next word, a dash or not, is written to.
+      const output = call.words[index + 1];
+      return output ? `xxd writes to \`${output.raw}\`` : null;
+    }
   }
-  return operands > 1 ? "xxd writes to operand 2" : null;
+  return null;
 }
 
 const YQ_PATH = /^[A-Za-z0-9_.[\]"' |,:*-]*$/;
@@ -182,7 +184,7 @@ function checkOptionFiles(parsed: ParsedOptions): string | null {
 }
 
 const DIFF_OPTIONS =
-  "#qsc?C:u?U:enypF:tTrNx:X:S:iEZbwBI:aDdHW:/ normal brief report-identical-files context? unified? ed rcs side-by-side width= left-column suppress-common-lines show-c-function show-function-line= label= expand-tabs initial-tab tabsize= suppress-blank-empty recursive no-dereference new-file unidirectional-new-file ignore-file-name-case no-ignore-file-name-case exclude= exclude-from= starting-file= ignore-case ignore-tab-expansion ignore-trailing-space ignore-space-change ignore-all-space ignore-blank-lines ignore-matching-lines= text strip-trailing-cr minimal horizon-lines= speed-large-files color? palette= line-format= old-line-format= new-line-format= unchanged-line-format= L=";
+  "#qsc?C:u?U:enypF:tTrNx:X:S:iEZbwBI:aD:dHW:/ normal brief report-identical-files context? unified? ed rcs side-by-side width= left-column suppress-common-lines show-c-function show-function-line= label= expand-tabs initial-tab tabsize= suppress-blank-empty recursive no-dereference new-file unidirectional-new-file ignore-file-name-case no-ignore-file-name-case exclude= exclude-from= starting-file= ignore-case ignore-tab-expansion ignore-trailing-space ignore-space-change ignore-all-space ignore-blank-lines ignore-matching-lines= text strip-trailing-cr minimal horizon-lines= speed-large-files color? palette= line-format= old-line-format= new-line-format= unchanged-line-format= L=";
 
 const HARMLESS = { harmless: true };
 const TEXT = { harmless: true, reads: "text" } as const;
@@ -201,7 +203,7 @@ export const TEXT_COMMANDS: Record<string, Entry> = {
   grep: GREP,
   egrep: GREP,
   fgrep: GREP,
-  rg: RG,
+  rg: plain(RG_OPTIONS, { check: checkUnhidden }),
   sed: special(judgeSed),
   gsed: special(judgeSed),
   awk: special(judgeAwk),
@@ -214,6 +216,17 @@ export const TEXT_COMMANDS: Record<string, Entry> = {
   echo: { judge: () => null, reads: "text", harmless: true },
   printf: special(judgePrintf, "text"),
   diff: plain(DIFF_OPTIONS, { check: checkFolders }),
+  diff3: plain(
+    "AeEmTxX3aiL:/ show-all ed merge text initial-tab easy-only overlap-only show-overlap label= strip-trailing-cr",
+  ),
+  sdiff: plain(
+    "iEZbBaw:lst/ ignore-case ignore-space-change ignore-all-space ignore-blank-lines text width= left-column suppress-common-lines expand-tabs minimal speed-large-files",
+    { check: checkFolders },
+  ),
+  ag: plain(
+    "A?B?C?acDFfG:g:HhiLlm:nQqrRsStuUvw0/ after? before? context? all-types case-sensitive color nocolor column count depth= file-search-regex= files-with-matches files-without-matches fixed-strings follow group nogroup heading noheading hidden ignore= ignore-case ignore-dir= literal max-count= no-recurse null numbers nonumbers only-matching one-device recurse silent smart-case stats unrestricted vimgrep width= word-regexp",
+    { check: checkUnhidden },
+  ),
   cmp: plain("bi:ln:s/ print-bytes ignore-initial= verbose bytes= quiet silent", HARMLESS),
   comm: plain("123z/ check-order nocheck-order output-delimiter= total zero-terminated", HARMLESS),
   sort: plain(
@@ -234,7 +247,7 @@ export const TEXT_COMMANDS: Record<string, Entry> = {
   ),
   tr: plain("cCdst/ complement delete squeeze-repeats truncate-set1", TEXT),
   column: plain(
-    "c:ts:xJnN:R:H:O:E:T:deLo:rip:/ table separator= output-separator= output-width= table-columns= table-right= table-hide= table-order= table-noextreme= table-truncate= json fillrows keep-empty-lines",
+    "c:ts:xJn:N:R:H:O:E:T:deLo:r:i:p:/ table separator= output-separator= output-width= table-columns= table-right= table-hide= table-order= table-noextreme= table-truncate= json fillrows keep-empty-lines",
     HARMLESS,
   ),
   nl: plain(
@@ -252,7 +265,7 @@ export const TEXT_COMMANDS: Record<string, Entry> = {
   ),
   shuf: plain("ei:n:rz/ echo input-range= head-count= random-source= repeat zero-terminated"),
   pr: plain(
-    "adDftTmnh:l:o:s:w:W:e?i?/ header= length= width= omit-header omit-pagination",
+    "adD:ftTmnh:l:o:s?w:W:e?i?/ header= length= width= omit-header omit-pagination",
     HARMLESS,
   ),
   tsort: plain("/", HARMLESS),

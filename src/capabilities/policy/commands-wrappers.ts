@@ -94,10 +94,10 @@ export const WRAPPERS: Record<string, Entry> = {
 const VERSIONS: Record<string, string> = {
   "--version":
     "node nodejs python python2 python3 pip pip3 npm cargo rustc rustup rustfmt go gcc g++ cc c++ clang clang++ make gmake cmake ninja meson java javac ruby gem perl php deno bun docker podman curl wget openssl bash zsh fish tsc swift kotlin scala ghc stack zig uv poetry black ruff mypy flake8 vim nvim emacs nano less sqlite3 psql mysql redis-server redis-cli nginx ffmpeg gh aws az gcloud systemctl apt apt-get dpkg brew rsync ssh tmux screen gdb valgrind strace lldb ld as ag ack bat eza exa perldoc R julia lua luajit node-gyp conda pandoc gpg nvcc terraform helm ansible vagrant composer dotnet objdump size",
-  "-V": "python python2 python3 pip pip3 cargo rustc make ssh tmux uv ruff",
-  "-v": "node nodejs npm ruby php perl tsc gcc java lua",
+  "-V": "python python2 python3 pip pip3 cargo rustc rustup make ssh tmux uv ruff deno psql mysql nginx",
+  "-v": "node nodejs npm ruby php perl tsc gcc lua make nginx bun docker",
   "-version": "java javac ant ffmpeg",
-  version: "go zig docker openssl terraform",
+  version: "go zig openssl",
 };
 
 const versionWords = new Map<string, Set<string>>();

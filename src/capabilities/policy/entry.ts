@@ -49,6 +49,11 @@ function judgePlain(call: Call, notation: string, settings: PlainSettings): stri
     const several = parsed.operands.find((word) => word.splits || word.multiplies);
     if (several)
       return `\`${several.raw}\` may become several words, and ${program} writes to some`;
+    // Some programs end their options at the first operand: what follows is one more of those.
+    const last = parsed.operands.at(-1);
+    if (operandsMax === 1 && last && call.words.at(-1) !== last) {
+      return `the words behind \`${last.raw}\` may name a file that ${program} writes`;
+    }
     if (parsed.operands.length > operandsMax) {
       return operandsMax === 0
         ? `${program} with an operand can change something`

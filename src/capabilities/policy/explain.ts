@@ -16,7 +16,7 @@ export async function explainCommand(
 ): Promise<Explanation> {
   const analysis = await analyse(command, options);
   const { verdict, reason } = analysis;
-  const ruling = ruleOnCommand(options.rules ?? [], analysis);
+  const ruling = ruleOnCommand(options.rules ?? [], command, analysis);
   if (verdict === "deny" || !ruling) return { command, verdict, reason };
   if (ruling.decision === "allow") {
     // It is no proof that the command only reads: the verdict stays what it is.

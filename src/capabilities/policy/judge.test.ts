@@ -231,6 +231,42 @@ describe("what a verdict costs", () => {
     expect(process.memoryUsage().heapUsed - heapUsed).toBeLessThan(50_000_000);
   });
 
+  test("long commands do not take long", async () => {
+    const rows = [
+      "[",
+      "(",
+      "$(",
+      "`",
+      ":",
+      "=",
+      "{",
+      "{a,",
+      "'",
+      '"',
+      "\\",
+      "* ",
+      "a=b ",
+      "<(",
+      "${",
+      "ls;",
+      "ls|",
+      "~/ ",
+      "\n",
+      "((",
+      "cat <<E\n",
+      "if ls; then ",
+      "a/../",
+      "$x",
+      "*",
+      "bash -c 'ls' ",
+    ];
+    for (const row of rows) {
+      const started = performance.now();
+      await judgeCommand(`cat ${row.repeat(Math.floor(15_000 / row.length))}`, OPTIONS);
+      expect([row, performance.now() - started < 3000]).toEqual([row, true]);
+    }
+  }, 60_000);
+
   test("commands that ask for a certain reason do not load it either", async () => {
     const commands = [
       "(npm test)",

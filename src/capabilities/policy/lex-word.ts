@@ -166,7 +166,8 @@ function readDoubleQuotes(state: LexState, pieces: Piece[]): void {
   state.at = Math.min(state.at + 1, state.text.length);
 }
 
-const BRACKET_EXPRESSION = /\[[!^]?\]?[^\]\s"'\\$`;&|()<>/{}]*\]/y;
+/** Limited in length, for each bracket of a long row of them is tried. */
+const BRACKET_EXPRESSION = /\[[!^]?\]?[^\]\s"'\\$`;&|()<>/{}]{0,64}\]/y;
 
 function readGlob(state: LexState): Piece {
   const bracket = matchAt(BRACKET_EXPRESSION, state);

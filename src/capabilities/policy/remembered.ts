@@ -74,10 +74,13 @@ function coversCommand(
     return true;
   }
   if (!analysis?.isWhole || analysis.commands.length === 0) return false;
-  return analysis.commands.every(
-    ({ command: simple, finding, extras }) =>
-      finding.verdict === "read-only" ||
-      (extras === null &&
-        rules.some((rule) => rule.kind === "prefix" && matchesWords(rule.words, simple.words))),
+  const others = analysis.commands.filter(({ finding }) => finding.verdict !== "read-only");
+  return (
+    others.length > 0 &&
+    others.every(
+      ({ command: simple, extras }) =>
+        extras === null &&
+        rules.some((rule) => rule.kind === "prefix" && matchesWords(rule.words, simple.words)),
+    )
   );
 }

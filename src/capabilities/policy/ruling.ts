@@ -2,6 +2,7 @@
 
 import type { Effect } from "#agent/ports";
 import type { Analysis, JudgedCommand } from "./judge";
+import { lex } from "./lex";
 import {
   describeRule,
   type PathPlace,
@@ -9,6 +10,18 @@ import {
   ruleMatchesPath,
   ruleMatchesWords,
 } from "./rules";
+import { cut, type SimpleCommand } from "./script";
+
+const NESTING_MAX = 4;
+
+/** Commands inside substitutions: what is forbidden is forbidden there, too. */
+function substitutedCommands(text: string, depth = 0): SimpleCommand[] {
+  if (depth >= NESTING_MAX) return [];
+  return lex(text).inner.flatMap((inner) => [
+    ...cut(lex(inner)).pipelines.flat(),
+    ...substitutedCommands(inner, depth + 1),
+  ]);
+}
 
 export interface Ruling {
   decision: PolicyRule["decision"];
@@ -21,11 +34,21 @@ function rulingOf(rule: PolicyRule): Ruling {
   return { decision: rule.decision, reason: `${whose} says: ${describeRule(rule)}${why}` };
 }
 
+const STRICTNESS = { allow: 0, ask: 1, deny: 2 } as const;
+
+/**
+ * The last rule that matches wins, among the user's and among the project's; of those two the
+ * stricter one, so that a project cannot soften what its user forbids.
+ */
 function lastMatch(
   rules: readonly PolicyRule[],
   matches: (rule: PolicyRule) => boolean,
 ): PolicyRule | undefined {
-  return rules.findLast(matches);
+  const [user, project] = (["user", "project"] as const).map((source) =>
+    rules.findLast((rule) => rule.source === source && matches(rule)),
+  );
+  if (!user || !project) return user ?? project;
+  return STRICTNESS[project.decision] > STRICTNESS[user.decision] ? project : user;
 }
 
 /** Whether the command runs by its words alone: nothing around them writes or changes them. */
@@ -39,6 +62,7 @@ function isBare(judged: JudgedCommand): boolean {
  */
 export function ruleOnCommand(
   rules: readonly PolicyRule[],
+  command: string,
   analysis: Analysis,
 ): Ruling | undefined {
   if (rules.length === 0) return undefined;
@@ -53,6 +77,11 @@ export function ruleOnCommand(
       allows = rule;
       if (!isBare(judged)) isCovered = false;
     } else if (judged.finding.verdict !== "read-only") isCovered = false;
+  }
+  for (const { words } of substitutedCommands(command)) {
+    const rule = lastMatch(rules, (each) => ruleMatchesWords(each, words));
+    if (rule?.decision === "deny") return rulingOf(rule);
+    if (rule?.decision === "ask") asks = rule;
   }
   if (asks) return rulingOf(asks);
   return allows && isCovered ? rulingOf(allows) : undefined;

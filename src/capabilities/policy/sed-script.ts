@@ -149,7 +149,7 @@ function readCommand(script: Script): string | null {
   }
   if (command === "a" || command === "i" || command === "c") {
     const text = skip(script, /[^\n]*/y);
-    return text.includes("\\") ? `the text of \`${command}\` is hard to read` : null;
+    return text.endsWith("\\") ? `the text of \`${command}\` is hard to read` : null;
   }
   return `\`${command}\` is not known`;
 }

@@ -34,10 +34,6 @@ const ENTRIES: ReadonlyMap<string, Entry> = new Map(
   ),
 );
 
-export function isKnownProgram(name: string): boolean {
-  return ENTRIES.has(name);
-}
-
 const NAME = /^(?:[A-Za-z0-9_][A-Za-z0-9_.+-]*|\[|:)$/;
 const NESTING_MAX = 8;
 

@@ -43,10 +43,15 @@ function templateOf(piece: Piece, place: Place): string {
   return PLAIN_VARIABLES.has(piece.name) ? ONE_SEGMENT : ANYTHING;
 }
 
+/** An option in front of a path is never that long, and each suffix is looked at as a path. */
+const CANDIDATE_LENGTH_MAX = 512;
+
 /** The word as a path, and what in it may be one: behind `=`, `@` or `:`, or glued to an option. */
 function candidatesOf(template: string): string[] {
   const found = [template];
-  for (const match of template.matchAll(/[=@:]/g)) found.push(template.slice(match.index + 1));
+  for (const match of template.slice(0, CANDIDATE_LENGTH_MAX).matchAll(/[=@:]/g)) {
+    found.push(template.slice(match.index + 1));
+  }
   if (/^-[A-Za-z0-9]./.test(template)) found.push(template.slice(2));
   return found.filter((each) => each !== "");
 }

@@ -72,11 +72,6 @@ export function makeWord(place: WordPlace, given: readonly Piece[]): Word {
   };
 }
 
-/** A word that nobody wrote: used where a program passes on what it reads. */
-export function unknownWord(raw: string): Word {
-  return makeWord({ start: -1, end: -1, raw, tilde: false }, [{ kind: "unknown" }]);
-}
-
 /** A word that the judge makes itself, with a known value. */
 export function knownWord(value: string): Word {
   return makeWord({ start: -1, end: -1, raw: value, tilde: false }, [{ kind: "text", value }]);

@@ -14,7 +14,7 @@ import fc from "fast-check";
 import { PreviewStale, ToolFailure } from "#agent/ports";
 import fixture from "../../../test/fixtures/edits.json";
 import { createEditFileTool } from "./edit-file";
-import { callContext, callTool, refusal, temporaryWorkspace } from "./fakes";
+import { argumentsOf, callContext, callTool, refusal, temporaryWorkspace } from "./fakes";
 import { createReadLedger } from "./ledger";
 
 function setUp() {
@@ -284,7 +284,7 @@ describe("what was shown is what is done", () => {
   test("the preview is a diff of this file alone", async () => {
     using world = setUp();
     writeFileSync(world.file, "one\ntwo\nthree\n");
-    expect(await world.tool.preview?.(world.tool.parameters.parse(call), callContext())).toEqual({
+    expect(await world.tool.preview?.(argumentsOf(world.tool, call), callContext())).toEqual({
       kind: "diff",
       path: "a.txt",
       diff: "--- a/a.txt\n+++ b/a.txt\n@@ -1,3 +1,3 @@\n one\n-two\n+TWO\n three\n",
@@ -297,7 +297,7 @@ describe("what was shown is what is done", () => {
 
   test("a file that changed elsewhere, or lost the text, makes the preview stale", async () => {
     using world = setUp();
-    const args = world.tool.parameters.parse(call);
+    const args = argumentsOf(world.tool, call);
     for (const later of ["one\ntwo\nthree\nfour\n", "gone\n"]) {
       writeFileSync(world.file, "one\ntwo\nthree\n");
       const shown = await world.tool.preview?.(args, callContext());
@@ -314,7 +314,7 @@ describe("what was shown is what is done", () => {
     writeFileSync(world.workspace.path("x"), "two");
     writeFileSync(world.workspace.path("y"), "two");
     symlinkSync("x", world.file);
-    const args = world.tool.parameters.parse(call);
+    const args = argumentsOf(world.tool, call);
     expect(world.tool.effect(args)).toEqual({
       kind: "write",
       paths: [world.workspace.path("x")],
@@ -330,7 +330,7 @@ describe("what was shown is what is done", () => {
   test("a hostile text cannot hide in the diff", async () => {
     using world = setUp();
     writeFileSync(world.file, "two\n");
-    const args = world.tool.parameters.parse({ ...call, new_string: "\x1b[2K\u202eevil\u200b" });
+    const args = argumentsOf(world.tool, { ...call, new_string: "\x1b[2K\u202eevil\u200b" });
     const shown = await world.tool.preview?.(args, callContext());
     expect(shown?.kind === "diff" && shown.diff).toContain("+␛[2K<U+202E>evil<U+200B>");
   });
@@ -342,7 +342,7 @@ describe("what was shown is what is done", () => {
     writeFileSync(world.file, lines(7));
     const args = { path: "a.txt", old_string: lines(7), new_string: lines(11) };
     const started = performance.now();
-    await world.tool.preview?.(world.tool.parameters.parse(args), callContext());
+    await world.tool.preview?.(argumentsOf(world.tool, args), callContext());
     expect(performance.now() - started).toBeLessThan(3000);
   });
 });

@@ -1,28 +1,28 @@
 // The tool `edit_file`: replaces one exact text. Whatever is wrong with an edit is said before its
 // owner is asked, and what runs is what was shown.
 
-import * as z from "zod";
 import { type Tool, type ToolContext, ToolFailure, type ToolResult } from "#agent/ports";
 import type { Workspace } from "#capabilities/exec";
 import { changeOf, type FileChange, type PlannedChange, ShownChanges } from "./change";
 import description from "./edit-file.md" with { type: "text" };
+import { optional, text, yesNo } from "./fields";
 import { FILE_BYTES_MAX, type FileSnapshot, requireWritable, takeSnapshot } from "./file-snapshot";
 import type { Ledger } from "./ledger";
 import { LineWindow } from "./line-window";
 import { explainMismatch } from "./mismatch";
-import { lenientParameters } from "./parameters";
+import { type ArgumentsOf, lenientParameters } from "./parameters";
 import { JudgedPaths, missingFile, pathForModel, requireFileName } from "./paths";
 import { COUNT_MAX, type EditedRange, lineEndsOf, replaceText, withLineFeeds } from "./replacement";
 import { counted, decodeText, kindOf, showControls, wholeCharacters } from "./text";
 
 const parameters = lenientParameters("edit_file", {
-  path: z.string(),
-  old_string: z.string(),
-  new_string: z.string(),
-  replace_all: z.boolean().optional(),
+  path: text(),
+  old_string: text(),
+  new_string: text(),
+  replace_all: optional(yesNo()),
 });
 
-type EditArgs = z.output<typeof parameters>;
+type EditArgs = ArgumentsOf<typeof parameters>;
 
 /** Lines of new text that the result shows, and bytes of each. */
 const LINES_SHOWN_MAX = 3;

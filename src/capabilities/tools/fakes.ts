@@ -33,7 +33,7 @@ export function callContext(parts: { shown?: Preview; signal?: AbortSignal } = {
 
 /** As the loop does it: arguments through the schema, preview, effect, run with what was shown. */
 export async function callTool(tool: Tool, given: Record<string, unknown>): Promise<ToolResult> {
-  const args = tool.parameters.parse(given);
+  const args = argumentsOf(tool, given);
   const shown = await tool.preview?.(args, callContext());
   tool.effect(args);
   return tool.run(args, callContext(shown ? { shown } : {}));
@@ -48,4 +48,11 @@ export async function refusal(tool: Tool, given: Record<string, unknown>): Promi
     if (error instanceof ToolFailure) return error.message;
     throw error;
   }
+}
+
+/** The arguments as the tool reads them; throws where it would refuse them. */
+export function argumentsOf<Args extends object>(tool: Tool<Args>, given: unknown): Args {
+  const parsed = tool.parameters.safeParse(given);
+  if (!parsed.success) throw new TypeError(JSON.stringify(parsed.error.issues));
+  return parsed.data;
 }

@@ -1,7 +1,6 @@
 // One file's content at one moment, read within limits: what an edit starts from, and what tells
 // whether the file is still the same when the change is made.
 
-import { createHash } from "node:crypto";
 import { type BigIntStats, constants } from "node:fs";
 import { access, type FileHandle, open, stat } from "node:fs/promises";
 import { ToolFailure } from "#agent/ports";
@@ -17,7 +16,7 @@ export interface FileSnapshot {
 }
 
 export function fingerprintOf(bytes: Uint8Array): string {
-  return createHash("sha256").update(bytes).digest("hex");
+  return new Bun.CryptoHasher("sha256").update(bytes).digest("hex");
 }
 
 /** Never waits for a pipe, and never follows a link that came into a resolved path afterwards. */

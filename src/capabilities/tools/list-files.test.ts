@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { callContext, callTool, refusal, temporaryWorkspace } from "./fakes";
+import { argumentsOf, callContext, callTool, refusal, temporaryWorkspace } from "./fakes";
 import { createListFilesTool, type ListOptions } from "./list-files";
 
 function setUp(files: readonly string[], options: Partial<ListOptions> = {}) {
@@ -114,7 +114,7 @@ test("what is not there, no folder, or kept by the owner", async () => {
   expect(await refusal(world.tool, { path: "b.txt" })).toContain("Did you mean a.txt?");
   expect((await callTool(world.tool, {})).content).toBe("a.txt\n[1 file in all]");
   const stopped = callContext({ signal: AbortSignal.abort() });
-  const run = world.tool.run(world.tool.parameters.parse({}), stopped);
+  const run = world.tool.run(argumentsOf(world.tool, {}), stopped);
   expect(run).rejects.toThrow("Stopped");
   await run.catch(() => undefined);
 });

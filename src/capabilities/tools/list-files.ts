@@ -3,24 +3,24 @@
 
 import { readlink, stat } from "node:fs/promises";
 import { relative, sep } from "node:path";
-import * as z from "zod";
 import { type Tool, type ToolContext, ToolFailure, type ToolResult } from "#agent/ports";
 import { OUTPUT_BYTES_MAX, type Workspace } from "#capabilities/exec";
+import { optional, text, tuning, whole } from "./fields";
 import { errorCode, failureOf } from "./file-snapshot";
 import { type Folder, Walk, type WalkEntry, walkFiles } from "./folder-walk";
 import { anchored, globMatcher } from "./glob";
 import description from "./list-files.md" with { type: "text" };
-import { lenientParameters, tuning } from "./parameters";
+import { type ArgumentsOf, lenientParameters } from "./parameters";
 import { absolutePath, checkStopped, JudgedPaths, missingFile, pathForModel } from "./paths";
 import { counted, showControls } from "./text";
 
 const parameters = lenientParameters("list_files", {
-  path: z.string().optional(),
-  pattern: z.string().optional(),
-  limit: tuning(z.int().min(1).optional()),
+  path: optional(text()),
+  pattern: optional(text()),
+  limit: tuning(optional(whole({ min: 1 }))),
 });
 
-type ListArgs = z.output<typeof parameters>;
+type ListArgs = ArgumentsOf<typeof parameters>;
 
 /** Entries shown without `limit`, and the most with it. */
 const ENTRIES_SHOWN = 200;

@@ -1,48 +1,29 @@
-// Arguments as small models write them, read as what they can only mean: "10" for 10, null for
-// nothing, `file_path` for `path`. What could mean two things is left for the schema to refuse.
+// A tool's parameters: what the model is told of them, and how its arguments are read. Names of
+// other agents' tools are understood, numbers and booleans in quotes, too; unknown keys are dropped.
 
-import * as z from "zod";
+import type { ToolParameters } from "#agent/ports";
+import { type Field, type RecordOf, record } from "./fields";
 import { mendArguments } from "./foreign-calls";
 
-type Shape = z.ZodRawShape;
+/** The arguments that these parameters are read to. */
+export type ArgumentsOf<P> = P extends ToolParameters<infer Args> ? Args : never;
 
-/** The schema of a tool's arguments; `shape` tells the parameters' names. */
-export type Parameters<S extends Shape> = z.ZodType<z.output<z.ZodObject<S>>> & { shape: S };
-
-/** A schema that first understands and then validates strictly; unknown keys are dropped. */
-export function lenientParameters<S extends Shape>(tool: string, shape: S): Parameters<S> {
-  const understand = (value: unknown): unknown =>
-    isPlainObject(value) ? understandValues(shape, mendArguments(tool, value)) : value;
-  return Object.assign(z.preprocess(understand, z.object(shape)), { shape });
-}
-
-/** Marks a parameter that only tunes: it is not told where every byte counts, but still taken. */
-export function tuning<T extends z.ZodType>(field: T): T {
-  return field.meta({ tuning: true });
+export function lenientParameters<S extends Record<string, Field<unknown>>>(
+  tool: string,
+  shape: S,
+): ToolParameters<RecordOf<S>> {
+  const whole = record(shape);
+  return {
+    schema: whole.schema,
+    tuning: Object.keys(shape).filter((name) => shape[name]?.isTuning),
+    safeParse(value) {
+      const reading = whole.read(isPlainObject(value) ? mendArguments(tool, value) : value);
+      if (reading.ok) return { success: true, data: reading.value };
+      return { success: false, error: { issues: reading.issues } };
+    },
+  };
 }
 
 export function isPlainObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function understandValues(shape: Shape, args: Record<string, unknown>): Record<string, unknown> {
-  const understood: Record<string, unknown> = {};
-  for (const [name, field] of Object.entries(shape)) {
-    const value = args[name];
-    const isOptional = field instanceof z.ZodOptional;
-    if (value === undefined || (value === null && isOptional)) continue;
-    understood[name] = understandValue(isOptional ? field.unwrap() : field, value);
-  }
-  return understood;
-}
-
-function understandValue(field: unknown, value: unknown): unknown {
-  if (typeof value !== "string") return value;
-  const text = value.trim();
-  if (field instanceof z.ZodNumber) return /^-?\d+(\.0+)?$/.test(text) ? Number(text) : value;
-  if (field instanceof z.ZodBoolean) {
-    if (/^(true|yes|1)$/i.test(text)) return true;
-    return /^(false|no|0)$/i.test(text) ? false : value;
-  }
-  return value;
 }

@@ -1,17 +1,17 @@
 // The tool `read_artifact`: pages through an output that was too long to be shown whole.
 
-import * as z from "zod";
 import { type Tool, ToolFailure } from "#agent/ports";
 import type { ArtifactStore } from "#stores/artifacts";
-import { lenientParameters } from "./parameters";
+import { optional, text, whole } from "./fields";
+import { type ArgumentsOf, lenientParameters } from "./parameters";
 import description from "./read-artifact.md" with { type: "text" };
 
 const parameters = lenientParameters("read_artifact", {
-  id: z.string(),
-  offset: z.number().int().min(0).optional(),
+  id: text(),
+  offset: optional(whole({ min: 0 })),
 });
 
-type ReadArtifactArgs = z.output<typeof parameters>;
+type ReadArtifactArgs = ArgumentsOf<typeof parameters>;
 
 export function createReadArtifactTool(options: {
   artifacts: Pick<ArtifactStore, "read">;

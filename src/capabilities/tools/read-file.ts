@@ -2,9 +2,9 @@
 // shown, however large the file is.
 
 import type { FileHandle } from "node:fs/promises";
-import * as z from "zod";
 import { type Tool, type ToolContext, ToolFailure, type ToolResult } from "#agent/ports";
 import { OUTPUT_BYTES_MAX, type Workspace } from "#capabilities/exec";
+import { about, optional, text, tuning, whole } from "./fields";
 import {
   FILE_BYTES_MAX,
   failureOf,
@@ -14,19 +14,19 @@ import {
 } from "./file-snapshot";
 import type { Ledger } from "./ledger";
 import { LineWindow } from "./line-window";
-import { lenientParameters, tuning } from "./parameters";
+import { type ArgumentsOf, lenientParameters } from "./parameters";
 import { checkStopped, JudgedPaths, missingFile, pathForModel } from "./paths";
 import description from "./read-file.md" with { type: "text" };
 import { lineEndsOf } from "./replacement";
 import { counted, decodeText, kindOf, showControls, sizeInWords, wholeCharacters } from "./text";
 
 const parameters = lenientParameters("read_file", {
-  path: z.string(),
-  offset: z.int().min(1).optional().describe("first line, from 1"),
-  limit: tuning(z.int().min(1).optional()),
+  path: text(),
+  offset: about("first line, from 1", optional(whole({ min: 1 }))),
+  limit: tuning(optional(whole({ min: 1 }))),
 });
 
-type ReadArgs = z.output<typeof parameters>;
+type ReadArgs = ArgumentsOf<typeof parameters>;
 
 /** Lines shown without `limit`, and at most with it. */
 const LINES_MAX = 2000;

@@ -4,7 +4,6 @@
 // edit inside the workspace never reaches a file outside of it, nor a shared package store. Mode
 // and group are kept, and the owner where the system permits it.
 
-import { randomBytes } from "node:crypto";
 import type { BigIntStats } from "node:fs";
 import { type FileHandle, link, lstat, mkdir, open, rename, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -25,7 +24,7 @@ export async function replaceFile(
 ): Promise<Replaced> {
   const folder = dirname(real);
   // A short name of our own: the file's name with a suffix could be longer than is allowed.
-  const temporary = join(folder, `.bosun-${randomBytes(6).toString("hex")}.tmp`);
+  const temporary = join(folder, `.bosun-${crypto.randomUUID().slice(0, 13)}.tmp`);
   try {
     if (!before) await mkdir(folder, { recursive: true });
     const notes = await writeTemporary(temporary, bytes, before);

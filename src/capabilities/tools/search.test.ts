@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { callContext, callTool, refusal, temporaryWorkspace } from "./fakes";
+import { argumentsOf, callContext, callTool, refusal, temporaryWorkspace } from "./fakes";
 import { createSearchTool, type SearchOptions } from "./search";
 import { findRipgrep } from "./search-ripgrep";
 
@@ -210,7 +210,7 @@ describe("limits", () => {
     using world = setUp({ "a.txt": "foo" });
     for (const tool of world.tools) {
       const run = tool.run(
-        tool.parameters.parse({ pattern: "foo" }),
+        argumentsOf(tool, { pattern: "foo" }),
         callContext({ signal: AbortSignal.abort() }),
       );
       expect(run).rejects.toThrow("Stopped");

@@ -3,18 +3,17 @@
 
 import { stat } from "node:fs/promises";
 import { relative, sep } from "node:path";
-import * as z from "zod";
 import { type Tool, type ToolContext, ToolFailure, type ToolResult } from "#agent/ports";
 import { OUTPUT_BYTES_MAX, type Workspace } from "#capabilities/exec";
+import { about, optional, text, tuning, whole } from "./fields";
 import { errorCode, failureOf } from "./file-snapshot";
 import { Findings, type FoundFile } from "./findings";
 import { globMatcher } from "./glob";
-import { lenientParameters, tuning } from "./parameters";
+import { type ArgumentsOf, lenientParameters } from "./parameters";
 import { checkStopped, JudgedPaths, missingFile, pathForModel, realPath } from "./paths";
 import description from "./search.md" with { type: "text" };
 import { compilePattern, findProblem, wantsLineBreak } from "./search-pattern";
 import type { SearchRequest } from "./search-request";
-import { findRipgrep, searchWithRipgrep } from "./search-ripgrep";
 import { searchByWalking } from "./search-walk";
 
 /** Lines of context on each side, at most. */
@@ -31,14 +30,14 @@ const PATTERN_CHARACTERS_MAX = 4000;
 const SEARCH_MS_MAX = 20_000;
 
 const parameters = lenientParameters("search", {
-  pattern: z.string(),
-  path: z.string().optional(),
-  glob: z.string().optional(),
-  context: tuning(z.int().min(0).max(CONTEXT_LINES_MAX).optional()).describe("lines around"),
-  limit: tuning(z.int().min(1).optional()),
+  pattern: text(),
+  path: optional(text()),
+  glob: optional(text()),
+  context: tuning(about("lines around", optional(whole({ min: 0, max: CONTEXT_LINES_MAX })))),
+  limit: tuning(optional(whole({ min: 1 }))),
 });
 
-type SearchArgs = z.output<typeof parameters>;
+type SearchArgs = ArgumentsOf<typeof parameters>;
 
 export interface SearchOptions {
   workspace: Workspace;
@@ -125,6 +124,8 @@ async function searchWithBest(
   const regex = compilePattern(request.pattern);
   const problem = regex ? undefined : findProblem(request.pattern);
   if (problem) throw new ToolFailure(`Invalid regular expression: ${problem}`);
+  // Loaded at the first search: reading its records takes a library that nothing else needs.
+  const { findRipgrep, searchWithRipgrep } = await import("./search-ripgrep");
   const program =
     options.ripgrep === undefined ? findRipgrep(realPath(options.workspace.root)) : options.ripgrep;
   if (program !== null) {

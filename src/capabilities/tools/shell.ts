@@ -1,11 +1,11 @@
 // The tool `shell`: runs a command, or starts a background job. What the owner is shown is the
 // whole command with everything that could hide in it made visible.
 
-import * as z from "zod";
 import { PreviewStale, type Tool, ToolFailure, type ToolResult } from "#agent/ports";
 import type { Preview } from "#base/protocol";
 import { type CommandRunner, describeEnd, type Jobs, type Workspace } from "#capabilities/exec";
-import { lenientParameters } from "./parameters";
+import { about, number, optional, text, tuning, yesNo } from "./fields";
+import { type ArgumentsOf, lenientParameters } from "./parameters";
 import description from "./shell.md" with { type: "text" };
 import { showControls } from "./text";
 
@@ -16,12 +16,12 @@ export const TIMEOUT_SECONDS_MAX = 3600;
 const HIDDEN = /[\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]|(?! )\p{Zs}/gu;
 
 const parameters = lenientParameters("shell", {
-  command: z.string(),
-  background: z.boolean().optional(),
-  timeout: z.number().optional(),
+  command: text(),
+  background: optional(yesNo()),
+  timeout: tuning(about("seconds", optional(number()))),
 });
 
-type ShellArgs = z.output<typeof parameters>;
+type ShellArgs = ArgumentsOf<typeof parameters>;
 
 export interface ShellToolOptions {
   runner: Pick<CommandRunner, "run">;

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import type { Tool } from "#agent/ports";
 import { createEditFileTool } from "./edit-file";
+import { argumentsOf } from "./fakes";
 import { createReadLedger } from "./ledger";
 import { createListFilesTool } from "./list-files";
 import { createReadFileTool } from "./read-file";
@@ -53,7 +54,7 @@ test("the brief one leaves out descriptions and what only tunes; the tool still 
       required: ["path"],
     },
   });
-  expect(read?.parameters.parse({ path: "a", limit: 3 })).toEqual({ path: "a", limit: 3 });
+  expect(read && argumentsOf(read, { path: "a", limit: 3 })).toEqual({ path: "a", limit: 3 });
 });
 
 test("the context that tools take is bounded", () => {
@@ -69,13 +70,20 @@ test("the context that tools take is bounded", () => {
 test("arguments are read as what they can only mean", () => {
   const parse = (index: number, args: Record<string, unknown>) =>
     tools[index]?.parameters.safeParse(args);
-  expect(parse(0, { path: "a", offset: "10", limit: null, more: 1 })?.data).toEqual({
+  const dataOf = (index: number, args: Record<string, unknown>) => {
+    const parsed = parse(index, args);
+    return parsed?.success ? parsed.data : undefined;
+  };
+  expect(dataOf(0, { path: "a", offset: "10", limit: null, more: 1 })).toEqual({
     path: "a",
     offset: 10,
   });
-  expect(
-    parse(1, { path: "a", old_string: "1", new_string: "2", replace_all: "true" })?.data,
-  ).toEqual({ path: "a", old_string: "1", new_string: "2", replace_all: true });
+  expect(dataOf(1, { path: "a", old_string: "1", new_string: "2", replace_all: "true" })).toEqual({
+    path: "a",
+    old_string: "1",
+    new_string: "2",
+    replace_all: true,
+  });
   const refused: [number, Record<string, unknown>][] = [
     [0, { path: "a", offset: "ten" }],
     [0, { path: "a", offset: 0 }],

@@ -1,61 +1,46 @@
 // A tool as the model gets to see it, in as few bytes as it can be told.
 
-import * as z from "zod";
 import type { Tool, ToolSpecification } from "#agent/ports";
-
-/** Keys that say nothing to a model: bounds are checked, and told only where one needs them. */
-const NOISE = new Set([
-  "$schema",
-  "additionalProperties",
-  "minimum",
-  "maximum",
-  "exclusiveMinimum",
-  "exclusiveMaximum",
-  "minLength",
-  "maxLength",
-  "minItems",
-  "maxItems",
-  "tuning",
-]);
 
 /**
  * `brief`: the summary instead of the description, parameters by name and type alone, and none
  * that only tune.
  */
 export function toSpecification(tool: Tool, options: { brief: boolean }): ToolSpecification {
-  const schema = z.toJSONSchema(tool.parameters, { io: "output" });
-  const parameters = compactSchema(schema, options.brief);
+  const { schema, tuning } = tool.parameters;
+  const { brief } = options;
   return {
     name: tool.name,
-    description: options.brief ? tool.summary : tool.description.trim(),
-    parameters: "properties" in parameters ? parameters : { ...parameters, properties: {} },
+    description: brief ? tool.summary : tool.description.trim(),
+    parameters: brief ? withoutWords(schema, tuning) : schema,
   };
 }
 
-function compactSchema(schema: object, brief: boolean, isNested = false): Record<string, unknown> {
-  const compact: Record<string, unknown> = {};
+function withoutWords(
+  schema: Record<string, unknown>,
+  hidden: readonly string[],
+  isNested = false,
+): Record<string, unknown> {
+  const brief: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(schema)) {
-    if (NOISE.has(key) || (brief && key === "description")) continue;
+    if (key === "description") continue;
     // What is missing inside of a value is understood or asked for when it is.
-    if (brief && isNested && key === "required") continue;
+    if (isNested && key === "required") continue;
     // Here keys are parameters' names, whatever they are.
-    if (key === "properties") compact[key] = compactEach(value, brief);
-    else if (Array.isArray(value)) compact[key] = value.map((part) => compactPart(part, brief));
-    else compact[key] = compactPart(value, brief);
+    if (key === "properties") brief[key] = eachWithoutWords(value, hidden);
+    else brief[key] = isSchema(value) ? withoutWords(value, [], true) : value;
   }
-  return compact;
+  return brief;
 }
 
-function compactEach(properties: object, brief: boolean): Record<string, unknown> {
+function eachWithoutWords(properties: unknown, hidden: readonly string[]): unknown {
+  if (!isSchema(properties)) return properties;
+  const told = Object.entries(properties).filter(([name]) => !hidden.includes(name));
   return Object.fromEntries(
-    Object.entries(properties)
-      .filter(([, schema]) => !(brief && schema.tuning === true))
-      .map(([name, schema]) => [name, compactPart(schema, brief)]),
+    told.map(([name, value]) => [name, isSchema(value) ? withoutWords(value, [], true) : value]),
   );
 }
 
-function compactPart(part: unknown, brief: boolean): unknown {
-  return typeof part === "object" && part !== null && !Array.isArray(part)
-    ? compactSchema(part, brief, true)
-    : part;
+function isSchema(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,16 +1,16 @@
 // The tool `task_complete`: the model's word that it is finished. The loop decides what follows.
 
-import * as z from "zod";
 import type { Tool } from "#agent/ports";
-import { lenientParameters } from "./parameters";
+import { about, optional, text, yesNo } from "./fields";
+import { type ArgumentsOf, lenientParameters } from "./parameters";
 import description from "./task-complete.md" with { type: "text" };
 
 const parameters = lenientParameters("task_complete", {
-  summary: z.string(),
-  objective_complete: z.boolean().optional().describe("in a loop: all is reached"),
+  summary: text(),
+  objective_complete: about("in a loop: all is reached", optional(yesNo())),
 });
 
-type CompleteArgs = z.output<typeof parameters>;
+type CompleteArgs = ArgumentsOf<typeof parameters>;
 
 export function createTaskCompleteTool(): Tool<CompleteArgs> {
   return {

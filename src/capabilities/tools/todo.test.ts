@@ -8,7 +8,8 @@ const todo = createTodoTool();
 /** What is wrong with these arguments, as the loop tells it. */
 function problems(args: Record<string, unknown>): string[] {
   const parsed = todo.parameters.safeParse(args);
-  return (parsed.error?.issues ?? []).map((issue) => `${issue.path.join(".")}: ${issue.message}`);
+  const issues = parsed.success ? [] : parsed.error.issues;
+  return issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`);
 }
 
 test("the list is taken whole, and its progress told", async () => {

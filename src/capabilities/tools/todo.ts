@@ -1,9 +1,9 @@
 // The tool `todo`: the model's task list, always whole.
 
-import * as z from "zod";
 import type { Tool, ToolResult } from "#agent/ports";
 import type { TodoItem } from "#base/protocol";
-import { isPlainObject, lenientParameters } from "./parameters";
+import { choice, list, record, text } from "./fields";
+import { type ArgumentsOf, isPlainObject, lenientParameters } from "./parameters";
 import { cutAtCharacter } from "./text";
 import description from "./todo.md" with { type: "text" };
 
@@ -59,16 +59,13 @@ function understandItems(value: unknown): unknown {
   return Array.isArray(items) ? items.map(understandItem) : items;
 }
 
-const item = z.object({
-  text: z.string("say what is to be done").min(1, "say what is to be done"),
-  state: z.enum(STATES, "must be pending, current or done"),
-});
+const item = record({ text: text({ missing: "say what is to be done" }), state: choice(STATES) });
 
 const parameters = lenientParameters("todo", {
-  items: z.preprocess(understandItems, z.array(item).max(ITEMS_MAX)),
+  items: list(item, { max: ITEMS_MAX, understand: understandItems }),
 });
 
-type TodoArgs = z.output<typeof parameters>;
+type TodoArgs = ArgumentsOf<typeof parameters>;
 
 export function createTodoTool(): Tool<TodoArgs> {
   return {

@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { PreviewStale } from "#agent/ports";
 import { createEditFileTool } from "./edit-file";
-import { callContext, callTool, refusal, temporaryWorkspace } from "./fakes";
+import { argumentsOf, callContext, callTool, refusal, temporaryWorkspace } from "./fakes";
 import { createReadLedger } from "./ledger";
 import { createReadFileTool } from "./read-file";
 import { createWriteFileTool } from "./write-file";
@@ -40,7 +40,7 @@ async function overwritten(before: string | Buffer, content: string) {
 describe("a new file", () => {
   test("is written with its folders, shown as added lines alone", async () => {
     using world = setUp();
-    const args = world.write.parameters.parse({ path: "x/y/a.txt", content: "one\ntwo\n" });
+    const args = argumentsOf(world.write, { path: "x/y/a.txt", content: "one\ntwo\n" });
     const shown = await world.write.preview?.(args, callContext());
     expect(shown).toEqual({
       kind: "diff",
@@ -63,7 +63,7 @@ describe("a new file", () => {
 
   test("never overwrites what came into being after it was shown", async () => {
     using world = setUp();
-    const args = world.write.parameters.parse({ path: "a.txt", content: "mine" });
+    const args = argumentsOf(world.write, { path: "a.txt", content: "mine" });
     const shown = await world.write.preview?.(args, callContext());
     writeFileSync(world.file, "theirs");
     const run = world.write.run(args, callContext(shown ? { shown } : {}));
@@ -165,7 +165,7 @@ describe("a file that exists", () => {
 test("a dangling link is judged and written where it points", async () => {
   using world = setUp();
   symlinkSync("target.txt", world.workspace.path("link"));
-  const args = world.write.parameters.parse({ path: "link", content: "x" });
+  const args = argumentsOf(world.write, { path: "link", content: "x" });
   const target = world.workspace.path("target.txt");
   expect(world.write.effect(args)).toEqual({ kind: "write", paths: [target] });
   await callTool(world.write, { path: "link", content: "x" });

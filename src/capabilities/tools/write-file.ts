@@ -1,21 +1,21 @@
 // The tool `write_file`: a whole file. It never overwrites what the session has not seen, and a
 // file that exists keeps its byte order mark and its line ends, which the model cannot see.
 
-import * as z from "zod";
 import { type Tool, type ToolContext, ToolFailure, type ToolResult } from "#agent/ports";
 import type { Workspace } from "#capabilities/exec";
 import { changeOf, type PlannedChange, ShownChanges } from "./change";
+import { text } from "./fields";
 import { FILE_BYTES_MAX, type FileSnapshot, requireWritable, takeSnapshot } from "./file-snapshot";
 import type { Ledger } from "./ledger";
-import { lenientParameters } from "./parameters";
+import { type ArgumentsOf, lenientParameters } from "./parameters";
 import { JudgedPaths, pathForModel, requireFileName } from "./paths";
 import { alignLineEnds, lineEndsOf } from "./replacement";
 import { counted, kindOf, sizeInWords } from "./text";
 import description from "./write-file.md" with { type: "text" };
 
-const parameters = lenientParameters("write_file", { path: z.string(), content: z.string() });
+const parameters = lenientParameters("write_file", { path: text(), content: text() });
 
-type WriteArgs = z.output<typeof parameters>;
+type WriteArgs = ArgumentsOf<typeof parameters>;
 
 export interface WriteOptions {
   workspace: Workspace;

@@ -2,8 +2,8 @@
 // nothing has to be restored, whatever ends the program.
 
 import { openSync } from "node:fs";
-import { ReadStream } from "node:tty";
-import { type Libc, loadLibc } from "#base/os";
+import type { ReadStream } from "node:tty";
+import { isTerminal, type Libc, loadLibc } from "#base/os";
 
 export interface Terminal {
   /** Hands over each typed line, and undefined once at the end of input. */
@@ -14,6 +14,9 @@ export interface Terminal {
   close(): void;
 }
 
+const STANDARD_INPUT = 0;
+const STANDARD_ERROR = 2;
+
 /** The one who can be asked: a terminal, or nobody. */
 export type Conversationalist = Terminal | undefined;
 
@@ -21,11 +24,12 @@ export type Conversationalist = Terminal | undefined;
  * Opens the terminal of whoever started the program: standard input when that is one, else the
  * controlling terminal when messages still go to one (a request was piped in). Undefined: nobody.
  */
-export function openTerminal(): Conversationalist {
-  if (process.stdin.isTTY) return new LineTerminal(process.stdin, 0);
-  if (!process.stderr.isTTY) return undefined;
+export async function openTerminal(): Promise<Conversationalist> {
+  if (await isTerminal(STANDARD_INPUT)) return new LineTerminal(process.stdin, STANDARD_INPUT);
+  if (!(await isTerminal(STANDARD_ERROR))) return undefined;
   try {
     const descriptor = openSync("/dev/tty", "r");
+    const { ReadStream } = await import("node:tty");
     return new LineTerminal(new ReadStream(descriptor), descriptor);
   } catch {
     // No controlling terminal: nobody can be asked, and that is an answer.
