@@ -31,8 +31,15 @@ const preview = z.discriminatedUnion("kind", [
     created: z.boolean(),
     added: z.number(),
     removed: z.number(),
+    reason: z.string().optional(),
+    rule: z.string().optional(),
   }),
-  z.strictObject({ kind: z.literal("text"), text: z.string() }),
+  z.strictObject({
+    kind: z.literal("text"),
+    text: z.string(),
+    reason: z.string().optional(),
+    rule: z.string().optional(),
+  }),
 ]);
 
 const todoItem = z.strictObject({

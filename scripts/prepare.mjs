@@ -42,7 +42,10 @@ export function prepare() {
   console.error("Installing packages (once) ...");
   // Everything goes to stderr: `npm start -- --json` promises nothing but events on stdout.
   const stdio = ["ignore", 2, 2];
-  const status = run("npm", ["ci", "--no-audit", "--no-fund"], { stdio, shell: isWindows() });
+  const status = run("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"], {
+    stdio,
+    shell: isWindows(),
+  });
   if (status !== 0) fail("npm ci failed; see above. Check the network and try again.");
   // Bun's package brings the runtime with a script, which some npm settings do not run.
   if (!works(BUN))

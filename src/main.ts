@@ -3,4 +3,5 @@
 
 import { runProgram } from "#app";
 
-process.exitCode = await runProgram(process.argv.slice(2));
+// Whatever still listens (a terminal, a connection kept alive) must not hold the program open.
+process.exit(await runProgram(process.argv.slice(2)));

@@ -206,8 +206,10 @@ export class Actor {
     for (let previews = 1; previews <= PREVIEWS_MAX; previews++) {
       const shown = await tool.preview?.(call.args, context);
       if (previews === 1) announce(call.args, shown);
-      const passage = await gate.pass(call, tool.effect(call.args), shown, signal);
+      const isOvertaken = (): boolean => outcome.guidance !== undefined;
+      const passage = await gate.pass(call, tool.effect(call.args), shown, signal, isOvertaken);
       if (passage.kind === "stopped") return { content: STOPPED, ok: false };
+      if (passage.kind === "overtaken") return { content: REDIRECTED, ok: false };
       if (passage.kind === "denied") return { content: `Denied: ${passage.note}`, ok: false };
       if (passage.kind === "redirected") {
         outcome.guidance = passage.guidance;

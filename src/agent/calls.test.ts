@@ -192,8 +192,8 @@ describe("approval", () => {
     });
     await runOnce(s);
     expect(s.all("approval.asked").map((event) => event.preview)).toEqual([
-      { kind: "text", text: "version 1" },
-      { kind: "text", text: "version 2" },
+      { kind: "text", text: "version 1", reason: "may write", rule: "this command" },
+      { kind: "text", text: "version 2", reason: "may write", rule: "this command" },
     ]);
     expect(s.all("tool.finished")[0]?.result).toContain("version 2");
   });

@@ -10,6 +10,8 @@ export type Passage =
   | { kind: "denied"; note: string }
   /** The owner would rather have something else; the call does not run. */
   | { kind: "redirected"; guidance: string }
+  /** While it waited for its turn the owner gave new guidance. */
+  | { kind: "overtaken" }
   | { kind: "stopped" };
 
 type Answer = Extract<Command, { kind: "approve" | "reject" | "suggest" }>;
@@ -22,7 +24,7 @@ export interface GateOptions {
 
 export class Gate {
   readonly #options: GateOptions;
-  #pending: { call: CallId; resolve(answer: Answer | "stopped" | "allowed"): void } | undefined;
+  #pending: { call: CallId; resolve(answer: Answer | "stopped" | "reconsider"): void } | undefined;
   /** Calls that run side by side still ask one after the other. */
   #queue: Promise<unknown> = Promise.resolve();
 
@@ -39,9 +41,9 @@ export class Gate {
     if (this.#pending?.call === command.call) this.#pending.resolve(command);
   }
 
-  /** Auto-approve was switched on: what waits is let through. */
-  approvePending(): void {
-    this.#pending?.resolve("allowed");
+  /** Auto-approve was switched on: policy is asked again about what waits. */
+  reconsider(): void {
+    this.#pending?.resolve("reconsider");
   }
 
   pass(
@@ -49,8 +51,11 @@ export class Gate {
     effect: Effect,
     preview: Preview | undefined,
     signal: AbortSignal,
+    isOvertaken: () => boolean = () => false,
   ): Promise<Passage> {
-    const passage = this.#queue.then(() => this.#judge(call, effect, preview, signal));
+    const passage = this.#queue.then((): Passage | Promise<Passage> =>
+      isOvertaken() ? { kind: "overtaken" } : this.#judge(call, effect, preview, signal),
+    );
     this.#queue = passage.catch(() => undefined);
     return passage;
   }
@@ -76,13 +81,19 @@ export class Gate {
     }
     const shown = completePreview(call, preview, verdict);
     emit({ type: "approval.asked", call: call.id, preview: shown });
-    const answer = await this.#wait(call.id, signal);
-    return this.#conclude(call, effect, answer);
+    for (;;) {
+      const answer = await this.#wait(call.id, signal);
+      if (answer !== "reconsider") return this.#conclude(call, effect, answer);
+      // A rule of the owner may ask even now: then the question stays.
+      const again = await approver.decide(call, effect);
+      if (again.kind === "allow") return this.#conclude(call, effect, "allowed");
+      emit({ type: "approval.asked", call: call.id, preview: shown });
+    }
   }
 
-  async #wait(call: CallId, signal: AbortSignal): Promise<Answer | "stopped" | "allowed"> {
+  async #wait(call: CallId, signal: AbortSignal): Promise<Answer | "stopped" | "reconsider"> {
     this.#options.setPhase("waiting for approval");
-    const { promise, resolve } = Promise.withResolvers<Answer | "stopped" | "allowed">();
+    const { promise, resolve } = Promise.withResolvers<Answer | "stopped" | "reconsider">();
     const onAbort = (): void => resolve("stopped");
     signal.addEventListener("abort", onAbort, { once: true });
     this.#pending = { call, resolve };
@@ -125,8 +136,7 @@ function completePreview(
   preview: Preview | undefined,
   verdict: { reason: string; rule: string },
 ): Preview {
-  if (preview?.kind === "command") {
-    return { ...preview, reason: verdict.reason, rule: verdict.rule };
-  }
-  return preview ?? { kind: "text", text: `${call.name} ${JSON.stringify(call.args)}` };
+  const { reason, rule } = verdict;
+  const shown = preview ?? { kind: "text", text: `${call.name} ${JSON.stringify(call.args)}` };
+  return { ...shown, reason, rule };
 }

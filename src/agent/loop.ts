@@ -94,7 +94,7 @@ export class Agent implements AgentHandle {
         break;
       case "autoApprove":
         this.#options.approver.autoApprove = command.on;
-        if (command.on) this.#gate.approvePending();
+        if (command.on) this.#gate.reconsider();
         break;
     }
   }
@@ -142,6 +142,7 @@ export class Agent implements AgentHandle {
       result = { status: "error", summary: this.#tellDefect(error), exit: 1 };
     }
     this.#closeOpenCalls();
+    this.#dropSteering();
     this.#run = undefined;
     this.#phase = "idle";
     this.#resume();
@@ -179,6 +180,17 @@ export class Agent implements AgentHandle {
   #closeOpenCalls(): void {
     const added = this.#conversation.answerOpenCalls("Not run: the run ended first.");
     for (const message of added) this.#emit({ type: "message", message });
+  }
+
+  /** Words for a run that has ended belong to no other; the owner is told and can say them again. */
+  #dropSteering(): void {
+    for (const text of this.#steering.splice(0)) {
+      this.#emit({
+        type: "notice",
+        level: "warning",
+        text: `Not delivered, the run ended: ${text}`,
+      });
+    }
   }
 
   #tellDefect(error: unknown): string {

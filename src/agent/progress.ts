@@ -54,6 +54,8 @@ export class ProgressBudget {
   /** The owner said or approved something: whatever follows has a reason to be tried. */
   reset(): void {
     this.#stalled = 0;
+    this.#repeats = 0;
+    this.#lastStep = undefined;
   }
 
   /** Judges one step by what it tried and what came back. */

@@ -180,10 +180,12 @@ export class Run {
   }
 
   #judgeCut(reply: ModelReply, outcome: ActOutcome): RunResult | undefined {
-    if (!reply.cutByLength || outcome.hasRun) {
+    if (!reply.cutByLength) {
       this.#cutReplies = 0;
       return undefined;
     }
+    // Something in it was whole and ran: that is no standing still.
+    if (outcome.hasRun) this.#cutReplies = 0;
     return this.#noteCut();
   }
 
@@ -217,7 +219,10 @@ export class Run {
     args: Record<string, unknown>,
     text: string | null,
   ): Promise<RunResult | undefined> {
-    const refusal = await this.#verify();
+    const summary = [args.summary, args.result, text].find(
+      (candidate): candidate is string => typeof candidate === "string" && candidate.trim() !== "",
+    );
+    const refusal = summary === undefined ? words.summaryMissing : await this.#verify();
     this.#closeCompletion(call, args, refusal ?? "Accepted.", { ok: refusal === undefined });
     if (this.#options.signal.aborted) return this.#stopped();
     if (refusal !== undefined) {
@@ -225,8 +230,7 @@ export class Run {
       return this.#judgeProgress([attempt]);
     }
     if (this.#options.hasSteering()) return undefined;
-    const summary = args.summary ?? args.result ?? text;
-    return this.#end("complete", typeof summary === "string" ? summary : "");
+    return this.#end("complete", summary ?? "");
   }
 
   #closeCompletion(

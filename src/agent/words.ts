@@ -5,6 +5,9 @@ export const words = {
   completeAlone:
     "Not accepted: call task_complete alone, after you have seen the results of your other calls.",
 
+  summaryMissing:
+    "Not accepted: task_complete needs a summary for the user, as text. What changed, how was it checked?",
+
   callsMissing:
     "Your reply announced tool calls, but none arrived. Make the call now, " +
     "or call task_complete if the work is done.",

@@ -2,7 +2,7 @@
 
 import { isTerminal, openStandardOutput } from "#base/os";
 import { openTerminal, runHeadless } from "#frontends/headless";
-import { type Arguments, UsageError } from "./config/arguments";
+import { type Arguments, EXIT_USAGE, UsageError } from "./config/arguments";
 import type { DemoServer } from "./demo/server";
 import type { Endpoint, Invocation } from "./invocation";
 import { wire } from "./wire";
@@ -35,6 +35,7 @@ async function work(
   if (request === undefined && !terminal) throw new UsageError(noRequest(args));
   const wired = await wire({ configuration, cwd, endpoint, isAttended: terminal !== undefined });
   const output = openStandardOutput(() => wired.agent.send({ kind: "stop" }));
+  const isOutlineSeen = await isTerminal(STANDARD_OUTPUT);
   try {
     return await runHeadless({
       agent: wired.agent,
@@ -42,7 +43,8 @@ async function work(
       request,
       terminal,
       write: (text) => output.write(text),
-      colours: !settings.noColor && (await isTerminal(STANDARD_OUTPUT)),
+      colours: !settings.noColor && isOutlineSeen,
+      isOutlineSeen,
       showThinking: !settings.noThinking,
       onSignal: listenToSignals,
     });
@@ -61,7 +63,10 @@ function noRequest(args: Arguments): string {
 async function readRequest({ args }: Invocation): Promise<string | undefined> {
   const words = args.words.join(" ").trim();
   if (words !== "") return words;
-  if (await isTerminal(STANDARD_INPUT)) return undefined;
+  if (await isTerminal(STANDARD_INPUT)) {
+    if (args.subcommand === "run") throw new UsageError(noRequest(args));
+    return undefined;
+  }
   const piped = await readPiped();
   if (piped === "") throw new UsageError(noRequest(args));
   return piped;
@@ -70,12 +75,18 @@ async function readRequest({ args }: Invocation): Promise<string | undefined> {
 async function readPiped(): Promise<string> {
   const pieces: Uint8Array[] = [];
   let length = 0;
-  for await (const piece of Bun.stdin.stream()) {
-    pieces.push(piece);
-    length += piece.byteLength;
-    if (length > REQUEST_BYTES_MAX) {
-      throw new UsageError("The request from standard input is larger than 1 MiB.");
+  try {
+    for await (const piece of Bun.stdin.stream()) {
+      pieces.push(piece);
+      length += piece.byteLength;
+      if (length > REQUEST_BYTES_MAX) break;
     }
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new UsageError(`The request cannot be read from standard input: ${why}.`);
+  }
+  if (length > REQUEST_BYTES_MAX) {
+    throw new UsageError("The request from standard input is larger than 1 MiB.");
   }
   return new TextDecoder().decode(Buffer.concat(pieces)).trim();
 }
@@ -97,7 +108,8 @@ async function explainEndpoints(invocation: Invocation): Promise<number> {
     throw new UsageError("no endpoint: give --api-base URL, or set BOSUN_API_BASE.");
   }
   const answer = prompt("\nRun the demo now? [y/N]");
-  if (!/^y(es)?$/i.test(answer?.trim() ?? "")) return 0;
+  // Nothing was done: a script must not take that for success.
+  if (!/^y(es)?$/i.test(answer?.trim() ?? "")) return EXIT_USAGE;
   return runDemo(invocation);
 }
 

@@ -2,11 +2,11 @@
 // beats the user's. Each value remembers where it came from.
 
 import { homedir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { type Arguments, UsageError } from "./config/arguments";
 import { type ConfigFile, readConfigFile } from "./config/files";
 import { isProblem } from "./config/setting";
-import { SETTING_LIST, type SettingName, type Settings } from "./config/settings";
+import { SETTING_LIST, SETTINGS, type SettingName, type Settings } from "./config/settings";
 
 export interface Configuration {
   settings: Settings;
@@ -48,16 +48,26 @@ export async function resolveConfiguration(
     const value = args.values.get(name) ?? environment.get(name)?.value;
     return typeof value === "string" ? value : undefined;
   };
-  const home = chosen("home") ?? join(env.HOME || homedir(), ".bosun");
+  const userHome = env.HOME || homedir();
+  const absolute = (path: string): string => resolve(cwd, path.replace(/^~(?=\/|$)/, userHome));
+  const home = absolute(chosen("home") ?? join(userHome, ".bosun"));
   const named = chosen("config");
-  const user = await readConfigFile(named ?? join(home, "config.toml"), {
-    required: named !== undefined,
-    project: false,
-  });
-  const project = await readConfigFile(join(cwd, ".bosun", "config.toml"), {
-    required: false,
-    project: true,
-  });
+  const user = await readConfigFile(
+    named === undefined ? join(home, "config.toml") : absolute(named),
+    {
+      required: named !== undefined,
+      project: false,
+    },
+  );
+  const projectFolder = join(cwd, ".bosun");
+  // In the owner's own home directory that folder is Bosun's home, and no project's.
+  const project =
+    projectFolder === home
+      ? undefined
+      : await readConfigFile(join(projectFolder, "config.toml"), {
+          required: false,
+          project: true,
+        });
   const values: Record<string, unknown> = {};
   const sources = new Map<SettingName, string>();
   for (const [name, setting] of SETTING_LIST) {
@@ -93,10 +103,20 @@ function pick(
   if (flag !== undefined) return { value: args.values.get(name), from: `flag ${flag}` };
   const variable = environment.get(name);
   if (variable) return variable;
-  for (const file of [project, user]) {
-    if (file?.values.has(name)) return { value: file.values.get(name), from: file.path };
-  }
-  return { value: fallback, from: "default" };
+  const own = user?.values.has(name)
+    ? { value: user.values.get(name), from: user.path }
+    : { value: fallback, from: "default" };
+  if (!project?.values.has(name)) return own;
+  const theirs = { value: project.values.get(name), from: project.path };
+  return mayProjectSet(name, own.value, theirs.value) ? theirs : own;
+}
+
+/** A value that would loosen what the owner has is passed over. */
+function mayProjectSet(name: SettingName, own: unknown, theirs: unknown): boolean {
+  const { projectMay } = SETTINGS[name];
+  if (projectMay !== "tighten") return projectMay === "set";
+  if (typeof theirs === "boolean") return theirs;
+  return typeof theirs === "number" && typeof own === "number" && theirs < own;
 }
 
 function rulesOf(file: ConfigFile | undefined): Configuration["userRules"] {

@@ -41,7 +41,7 @@ export async function runDoctor({ configuration, cwd }: DoctorOptions): Promise<
   lines.push("", "Sandbox", row("state", "off", "this version has none: commands run unconfined"));
   lines.push("", "Terminal", ...terminalRows());
   lines.push("", "Endpoint", ...(await endpointRows(configuration)));
-  process.stdout.write(`${lines.join("\n")}\n`);
+  await Bun.write(Bun.stdout, `${lines.join("\n")}\n`);
   return 0;
 }
 

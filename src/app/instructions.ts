@@ -11,7 +11,7 @@ const BYTES_MAX = 4 * 16_000 + 4;
 export function readInstructions(cwd: string): { name: string; text: string } | undefined {
   for (const name of NAMES) {
     const text = readBeginning(cwd, name);
-    if (text !== undefined) return { name, text };
+    if (text !== undefined && text.trim() !== "") return { name, text };
   }
   return undefined;
 }

@@ -11,7 +11,7 @@ import { readPolicyRules } from "./rules";
 export async function runPolicyCommand(invocation: Invocation): Promise<number> {
   const { args, configuration, cwd } = invocation;
   const { settings } = configuration;
-  const command = args.words.join(" ");
+  const command = asTyped(args.words);
   if (command.trim() === "") {
     throw new UsageError('policy needs a command: bosun policy "COMMAND".');
   }
@@ -25,9 +25,18 @@ export async function runPolicyCommand(invocation: Invocation): Promise<number> 
   });
   if (settings.json) {
     const { verdict: word, reason } = verdict;
-    process.stdout.write(`${JSON.stringify({ command, verdict: word, reason })}\n`);
+    await Bun.write(Bun.stdout, `${JSON.stringify({ command, verdict: word, reason })}\n`);
   } else {
-    process.stdout.write(`${verdict.verdict}: ${verdict.reason}\n`);
+    await Bun.write(Bun.stdout, `${verdict.verdict}: ${verdict.reason}\n`);
   }
   return 0;
+}
+
+/** One word is the whole command; several were split by a shell, which took their quotes away. */
+function asTyped(words: readonly string[]): string {
+  const [only = "", ...others] = words;
+  if (others.length === 0) return only;
+  return words
+    .map((word) => (/^[\w@%+=:,./~*?-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`))
+    .join(" ");
 }

@@ -2,9 +2,10 @@
 // and no request has to wait for them.
 
 import type { Approver, Effect, ToolCall, Verdict } from "#agent/ports";
+import type * as policyModule from "#capabilities/policy";
 import type { ApproverOptions, CommandVerdict } from "#capabilities/policy";
 
-type Policy = typeof import("#capabilities/policy");
+type Policy = typeof policyModule;
 
 export interface LazyPolicy {
   approver: Approver;

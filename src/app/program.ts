@@ -3,30 +3,43 @@
 import { realpathSync } from "node:fs";
 import { runAgent } from "./agent-command";
 import { type Configuration, resolveConfiguration } from "./config";
-import { type Arguments, readArguments, UsageError } from "./config/arguments";
+import { type Arguments, EXIT_USAGE, readArguments, UsageError } from "./config/arguments";
 import { VERSION } from "./version";
 
-/** sysexits.h: the command was used incorrectly. */
-export const EXIT_USAGE = 64;
+const EXIT_DEFECT = 1;
 
 export async function runProgram(argv: readonly string[]): Promise<number> {
   try {
     return await dispatch(readArguments(argv));
   } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    process.stderr.write(`bosun: ${error.message}\n`);
-    return EXIT_USAGE;
+    if (error instanceof UsageError) {
+      process.stderr.write(`bosun: ${error.message}\n`);
+      return EXIT_USAGE;
+    }
+    return tellDefect(error);
   }
+}
+
+/** One line for the user; the story for whoever asks for it. */
+function tellDefect(error: unknown): number {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  // Whoever read our output has seen enough.
+  if (code === "EPIPE") return EXIT_DEFECT;
+  const story = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  const line = error instanceof Error ? error.message : story;
+  const hint = process.env.BOSUN_DEBUG ? `\n${story}` : " (BOSUN_DEBUG=1 shows where.)";
+  process.stderr.write(`bosun: a defect: ${line}${hint}\n`);
+  return EXIT_DEFECT;
 }
 
 async function dispatch(args: Arguments): Promise<number> {
   if (args.wants === "version") {
-    process.stdout.write(`bosun ${VERSION}\n`);
+    await Bun.write(Bun.stdout, `bosun ${VERSION}\n`);
     return 0;
   }
   if (args.wants === "help") {
     const { helpText } = await import("./config/help");
-    process.stdout.write(`${helpText()}\n`);
+    await Bun.write(Bun.stdout, `${helpText()}\n`);
     return 0;
   }
   const cwd = workingDirectory();

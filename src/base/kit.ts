@@ -2,4 +2,4 @@
 
 export { nearestName } from "./kit/nearest";
 export type { Scrubber, ScrubStream } from "./kit/scrub";
-export { createScrubber, SCRUBBED } from "./kit/scrub";
+export { createScrubber } from "./kit/scrub";

@@ -1,14 +1,11 @@
 // Running commands: a shell in a terminal and a session of its own for each, output made fit for
 // a model, nothing left behind. The working directory carries over, nothing else does.
 
-export { cleanTerminalText } from "./exec/clean";
 export type { CommandEnd, CommandRequest, CommandResult, Workspace } from "./exec/command";
-export { CUT_OVERHEAD_BYTES, TRUNCATION_SENTINEL } from "./exec/cut";
 export { CREDENTIAL_NAMES } from "./exec/environment";
-export { hardenedGit } from "./exec/git-hardening";
 export type { Job, JobStart, Jobs } from "./exec/jobs";
 export type { CommandRunner, CommandRunnerOptions } from "./exec/runner";
-export { createCommandRunner, OUTPUT_BYTES_MAX, TIMEOUT_MS } from "./exec/runner";
+export { createCommandRunner, OUTPUT_BYTES_MAX } from "./exec/runner";
 export type { Verification } from "./exec/verification";
 export { runVerification } from "./exec/verification";
 export { describeEnd } from "./exec/wording";

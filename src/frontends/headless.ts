@@ -2,4 +2,4 @@
 // It sends commands and watches events; it knows nothing else of the agent.
 
 export { type HeadlessOptions, runHeadless } from "./headless/headless";
-export { type Conversationalist, openTerminal, type Terminal } from "./headless/terminal";
+export { openTerminal } from "./headless/terminal";

@@ -184,7 +184,7 @@ describe("by hand, on a terminal", () => {
     using run = new TerminalRun({ place, args: ["go"], env: environment(server.url) });
     await run.see("Approve?");
     if (answer === "\u0004") {
-      await Bun.sleep(250);
+      await Bun.sleep(600);
       run.type(answer);
     } else {
       await run.answer(answer);
@@ -203,7 +203,7 @@ describe("by hand, on a terminal", () => {
     using server = startModelServer([edit, complete]);
     using run = new TerminalRun({ place, args: ["go"], env: environment(server.url) });
     await run.see("Approve?");
-    await Bun.sleep(250);
+    await Bun.sleep(600);
     run.type("\u0003");
     await run.see("stopped");
     expect(await run.exited).toBe(130);

@@ -6,7 +6,7 @@ import { EXECUTABLE, environmentOf, type Place } from "./bosun";
 const WAIT_MS_MAX = 15_000;
 
 /** A person needs this long between reading a question and answering it. */
-const READING_MS = 250;
+const READING_MS = 600;
 
 export class TerminalRun {
   #output = "";

@@ -31,6 +31,9 @@ export interface Arguments {
   wants: "help" | "version" | undefined;
 }
 
+/** sysexits.h: the command was used incorrectly. */
+export const EXIT_USAGE = 64;
+
 /** A mistake of the person at the command line: one line, exit status 64. */
 export class UsageError extends Error {
   override name = "UsageError";
@@ -84,16 +87,23 @@ export function readArguments(argv: readonly string[]): Arguments {
     const argument = rest.shift() ?? "";
     // A command to judge or to run has flags of its own: they are not ours.
     const isLastJson = argument === "--json" && rest.length === 0;
-    const isOwn = found.subcommand !== "policy" || found.words.length === 0 || isLastJson;
+    const takesAll = found.subcommand === "policy" || found.subcommand === "run";
+    const isOwn = !takesAll || found.words.length === 0 || isLastJson;
+    // A flag is one word: what holds a blank is a request that begins with a dash.
+    const isFlag = /^-\S+$/.test(argument.split("=")[0] ?? "");
     if (argument === "--" && isOwn) {
       found.words.push(...rest.splice(0));
     } else if (isOwn && (argument === "--help" || argument === "-h")) {
       found.wants = "help";
     } else if (isOwn && (argument === "--version" || argument === "-V")) {
       found.wants = "version";
-    } else if (isOwn && argument.startsWith("-") && argument !== "-") {
+    } else if (isOwn && isFlag) {
       readFlag(argument, rest, found);
-    } else if (found.words.length === 0 && !found.subcommand && argument in SUBCOMMANDS) {
+    } else if (
+      found.words.length === 0 &&
+      !found.subcommand &&
+      Object.hasOwn(SUBCOMMANDS, argument)
+    ) {
       found.subcommand = argument as Subcommand;
     } else {
       found.words.push(argument);

@@ -73,17 +73,19 @@ function readKey(
   if (!entry) {
     const keys = SETTING_LIST.flatMap(([, setting]) => (setting.key ? [setting.key] : []));
     const nearest = nearestName(key, [...keys, "rules"]);
-    throw new UsageError(
-      `${file.path}: there is no setting ${key}.${nearest ? ` Did you mean ${nearest}?` : ""}`,
-    );
+    const message = `${file.path}: there is no setting ${key}.${nearest ? ` Did you mean ${nearest}?` : ""}`;
+    if (!project) throw new UsageError(message);
+    // A repository must not be able to lock its users out.
+    file.warnings.push(message);
+    return;
   }
   const [name, setting] = entry;
-  if (project && !setting.projectMay) {
+  if (project && setting.projectMay === "never") {
     file.warnings.push(`${file.path}: a project may not set ${key}; it is ignored.`);
     return;
   }
   if (setting.unavailable) throw new UsageError(`${file.path}: ${key} ${setting.unavailable}.`);
-  const words = Array.isArray(raw) ? raw.join(",") : raw;
+  const words = Array.isArray(raw) && setting.isList ? raw.join(",") : raw;
   if (!["string", "number", "boolean"].includes(typeof words)) {
     throw new UsageError(`${file.path}: ${key} must be a plain value.`);
   }

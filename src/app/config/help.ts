@@ -95,13 +95,18 @@ export function settingsPage(): string {
         setting.env.map(code).join(" "),
         code(setting.key ?? ""),
         code(defaultOf(setting)),
-        setting.projectMay && setting.key ? "yes" : "",
+        projectCell(setting),
         setting.help,
       ];
       parts.push(`| ${cells.join(" | ")} |`);
     }
   }
   return `${parts.join("\n")}\n`;
+}
+
+function projectCell({ projectMay, key }: Setting<unknown>): string {
+  if (!key || projectMay === "never") return "";
+  return projectMay === "set" ? "yes" : "only tighter";
 }
 
 function code(text: string): string {

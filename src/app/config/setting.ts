@@ -23,13 +23,18 @@ export interface Setting<Value> {
   help: string;
   default: Value;
   parse(text: string): Value | Problem;
-  /** A repository's own config may set it: only what can neither harm nor loosen. */
-  projectMay: boolean;
+  /** Whether a repository's own config may set it: only what can neither harm nor loosen. */
+  projectMay: ProjectMay;
   /** Never shown, never passed on to a command. */
   secret?: boolean;
+  /** A config file may give a list instead of words with commas. */
+  isList?: boolean;
   /** Why it cannot be used yet; giving it is refused. */
   unavailable?: string;
 }
+
+/** `tighten`: a switch may be turned on, a number made smaller, and nothing else. */
+export type ProjectMay = "never" | "tighten" | "set";
 
 export type Group = "Endpoint" | "Approval and safety" | "Limits" | "How it runs" | "Elsewhere";
 
@@ -46,6 +51,7 @@ type Common = Pick<Setting<unknown>, "group" | "help"> &
       | "unavailable"
       | "placeholder"
       | "valueOptional"
+      | "isList"
     >
   >;
 
@@ -54,7 +60,7 @@ export function isProblem(value: unknown): value is Problem {
 }
 
 function common(fields: Common): Omit<Setting<never>, "default" | "parse"> {
-  return { env: [], projectMay: false, ...fields };
+  return { env: [], projectMay: "never", ...fields };
 }
 
 const WORDS_FOR_TRUE = ["1", "true", "yes", "on"];

@@ -70,7 +70,7 @@ export const SETTINGS = {
     help: "Tokens per reply, thinking included. Raise it when large edits are cut off.",
     default: 16_000,
     min: 1,
-    projectMay: true,
+    projectMay: "tighten",
   }),
   reasoningEffort: text({
     group: "Endpoint",
@@ -80,7 +80,7 @@ export const SETTINGS = {
     key: "reasoning_effort",
     help: "Reasoning effort, for models that take one: low, medium, high.",
     default: undefined,
-    projectMay: true,
+    projectMay: "set",
     check: checkNotEmpty,
   }),
   temperatureTool: amount({
@@ -91,7 +91,7 @@ export const SETTINGS = {
     default: 0.7,
     min: 0,
     max: 2,
-    projectMay: true,
+    projectMay: "set",
   }),
   temperatureText: amount({
     group: "Endpoint",
@@ -101,7 +101,7 @@ export const SETTINGS = {
     default: 1,
     min: 0,
     max: 2,
-    projectMay: true,
+    projectMay: "set",
   }),
   streamOptions: onOff({
     group: "Endpoint",
@@ -125,7 +125,7 @@ export const SETTINGS = {
     env: ["BOSUN_FAST"],
     key: "fast",
     help: "For slow inference: a small system prompt, short tool descriptions, no summaries.",
-    projectMay: true,
+    projectMay: "set",
   }),
 
   // --- Approval and safety -----------------------------------------------------------------------
@@ -148,12 +148,13 @@ export const SETTINGS = {
     env: ["BOSUN_CONFIRM_READS"],
     key: "confirm_reads",
     help: "Ask before commands and tools that only read, too.",
-    projectMay: true,
+    projectMay: "tighten",
   }),
   readOnlyCommands: text({
     group: "Approval and safety",
     env: ["BOSUN_READ_ONLY_COMMANDS", "AIC_READ_ONLY_COMMANDS"],
     key: "read_only_commands",
+    isList: true,
     help: "Further commands that only read, separated by commas.",
     default: "",
   }),
@@ -184,7 +185,7 @@ export const SETTINGS = {
     default: 120,
     min: 1,
     max: TIMEOUT_SECONDS_MAX,
-    projectMay: true,
+    projectMay: "tighten",
   }),
   maxSteps: count({
     group: "Limits",
@@ -195,7 +196,7 @@ export const SETTINGS = {
     help: "Steps of a run before it stops with exit status 2.",
     default: 500,
     min: 1,
-    projectMay: true,
+    projectMay: "tighten",
   }),
   maxOutputBytes: count({
     group: "Limits",
@@ -206,7 +207,7 @@ export const SETTINGS = {
     help: "Bytes of a command's output that the model gets; the whole is kept as an artifact.",
     default: 10_240,
     min: 256,
-    projectMay: true,
+    projectMay: "tighten",
   }),
   maxPromptLen: count({
     group: "Limits",
@@ -217,7 +218,7 @@ export const SETTINGS = {
     help: "Tokens that a prompt may have. Kept for compression, which is not in this version.",
     default: 80_000,
     min: 1000,
-    projectMay: true,
+    projectMay: "tighten",
   }),
   maxIterations: count({
     group: "Limits",
@@ -227,7 +228,7 @@ export const SETTINGS = {
     help: "Iterations of --loop, which is not in this version; 0 is without end.",
     default: 10,
     min: 0,
-    projectMay: true,
+    projectMay: "tighten",
   }),
   compressAlg: oneOf({
     group: "Limits",
@@ -239,7 +240,7 @@ export const SETTINGS = {
       "not in this version.",
     default: "context-compressor-llm",
     words: ["context-compressor-llm", "truncate"],
-    projectMay: true,
+    projectMay: "set",
   }),
   compressTarget: amount({
     group: "Limits",
@@ -250,7 +251,7 @@ export const SETTINGS = {
     default: 0.4,
     min: 0.05,
     max: 0.95,
-    projectMay: true,
+    projectMay: "set",
   }),
 
   // --- How it runs -------------------------------------------------------------------------------
@@ -275,7 +276,7 @@ export const SETTINGS = {
     env: ["BOSUN_NO_THINKING"],
     key: "no_thinking",
     help: "Do not show the model's thinking.",
-    projectMay: true,
+    projectMay: "set",
   }),
   noColor: {
     ...onOff({

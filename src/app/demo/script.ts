@@ -89,16 +89,24 @@ function turns(folder: string): ScriptedTurn[] {
   ];
 }
 
+function ending(summary: string): ScriptedTurn {
+  return { text: "", calls: [{ name: "task_complete", args: { summary } }] };
+}
+
 /** The next turn for a history of messages. */
 export function nextTurn(messages: readonly Message[], folder: string): ScriptedTurn {
-  const refused = messages.find(
-    (message) => message.role === "tool" && /^(Denied|Skipped|Not run)/.test(message.content),
-  );
-  if (refused) {
-    const summary =
+  const results = messages.flatMap((message) => (message.role === "tool" ? [message.content] : []));
+  if (results.some((result) => /^(Denied|Skipped|Not run)/.test(result))) {
+    return ending(
       "A step of the demo was not approved, so the script ends here: it cannot think of another " +
-      "way, which a model would. Approve the steps, or start with --auto-approve.";
-    return { text: "", calls: [{ name: "task_complete", args: { summary } }] };
+        "way, which a model would. Approve the steps, or start with --auto-approve.",
+    );
+  }
+  const failure = results.find((result) => result.startsWith("Error: "));
+  if (failure !== undefined) {
+    return ending(
+      `A step of the demo failed, and a script cannot think of another way. ${failure}`,
+    );
   }
   const script = turns(folder);
   const spoken = messages.filter((message) => message.role === "assistant").length;

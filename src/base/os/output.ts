@@ -23,9 +23,10 @@ export function openStandardOutput(onClosed: () => void): Output {
     write(text) {
       if (isClosed) return;
       try {
-        sink.write(text);
-        const flushed = sink.flush();
-        if (flushed instanceof Promise) flushed.catch(close);
+        // Both give a promise when the reader is slow, and it may fail much later.
+        for (const step of [sink.write(text), sink.flush()]) {
+          if (step instanceof Promise) step.catch(close);
+        }
       } catch {
         // EPIPE, or a full disk behind a redirection: either way nobody gets the rest.
         close();

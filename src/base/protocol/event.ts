@@ -30,9 +30,18 @@ export type Preview =
   /** A command, whole, with control characters made visible. */
   | { kind: "command"; command: string; cwd: string; reason: string; rule: string }
   /** A change to one file as a unified diff; `created` when the file does not exist yet. */
-  | { kind: "diff"; path: string; diff: string; created: boolean; added: number; removed: number }
+  | ({ kind: "diff"; path: string; diff: string; created: boolean } & {
+      added: number;
+      removed: number;
+    } & PreviewWords)
   /** Anything else, in words. */
-  | { kind: "text"; text: string };
+  | ({ kind: "text"; text: string } & PreviewWords);
+
+/** Why it is asked, and the narrow rule that "always" would store, with its scope. */
+export interface PreviewWords {
+  reason?: string;
+  rule?: string;
+}
 
 /** The part of an event that says what happened. */
 export type EventBody =

@@ -46,7 +46,13 @@ export function readSlash(line: string, state: AgentState): SlashReading | undef
   if (!match) return undefined;
   const [, word = "", argument = ""] = match;
   const entry = SLASH_COMMANDS.find(({ name, aliases }) => name === word || aliases.includes(word));
-  if (!entry) return { kind: "wrong", text: `There is no /${word}. /help shows what there is.` };
+  if (!entry) {
+    // A path or a sentence may begin with a slash, too: only a slip of the finger is an error.
+    const names = SLASH_COMMANDS.flatMap(({ name, aliases }) => [name, ...aliases]);
+    const near = names.find((name) => name.startsWith(word) || word.startsWith(name));
+    if (near === undefined) return undefined;
+    return { kind: "wrong", text: `There is no /${word}. Did you mean /${near}?` };
+  }
   const command = (value: Command): SlashReading => ({ kind: "command", command: value });
   const call = state.pendingApproval;
   switch (entry.name) {

@@ -36,7 +36,11 @@ export async function hardenedGit(command: string, cwd: string): Promise<Record<
     const named = NAMED.find((candidate) => candidate.key.test(key));
     if (named) settings.push([key, named.value]);
   }
-  const variables: Record<string, string> = { GIT_CONFIG_COUNT: String(settings.length) };
+  const variables: Record<string, string> = {
+    GIT_CONFIG_COUNT: String(settings.length),
+    // Reading a part of a partial clone would fetch it, by a program that its config names.
+    GIT_NO_LAZY_FETCH: "1",
+  };
   settings.forEach(([key, value], at) => {
     variables[`GIT_CONFIG_KEY_${at}`] = key;
     variables[`GIT_CONFIG_VALUE_${at}`] = value;

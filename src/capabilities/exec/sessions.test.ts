@@ -113,8 +113,8 @@ describe("nothing is left behind", () => {
     const child = Bun.spawn([process.execPath, "-e", program], { stdout: "pipe" });
     await child.stdout.getReader().read();
     const family = listProcesses().filter((entry) => entry.parent === child.pid);
-    // One that works and one that waits.
-    expect(family.length).toBe(2);
+    // One that works and at least one that waits.
+    expect(family.length).toBeGreaterThanOrEqual(2);
     child.kill("SIGKILL");
     await child.exited;
     const left = () =>

@@ -11,7 +11,7 @@ import {
 import { createJsonPrinter } from "./json";
 import { Questions } from "./questions";
 import { COLOURED, PLAIN, showSafely } from "./style";
-import type { Conversationalist } from "./terminal";
+import type { Conversationalist, TypedText } from "./terminal";
 import { TextPrinter } from "./text";
 
 export interface HeadlessOptions {
@@ -22,6 +22,8 @@ export interface HeadlessOptions {
   terminal: Conversationalist;
   write(text: string): void;
   colours: boolean;
+  /** `write` goes to a terminal: the owner sees the outline of the run. */
+  isOutlineSeen: boolean;
   showThinking: boolean;
   /** Calls back for SIGINT, SIGTERM and SIGHUP; returns how to stop listening. */
   onSignal(handler: (signal: "SIGINT" | "SIGTERM" | "SIGHUP") => void): () => void;
@@ -29,6 +31,9 @@ export interface HeadlessOptions {
 
 /** Left by signal or by word while a run was on. */
 const EXIT_STOPPED = 130;
+
+/** After a second Ctrl+C the run has this long to say its last words. */
+const LAST_EVENTS_MS = 1500;
 
 export function runHeadless(options: HeadlessOptions): Promise<number> {
   return new Headless(options).run();
@@ -55,6 +60,7 @@ class Headless {
         terminal,
         printer: this.#printer,
         style: this.#style,
+        isOutlineSeen: options.isOutlineSeen,
         send: (command) => agent.send(command),
       });
     }
@@ -69,7 +75,7 @@ class Headless {
       this.#follow(event);
     });
     const forget = onSignal((signal) => this.#signal(signal));
-    terminal?.onLine((line) => this.#take(line));
+    terminal?.onText((typed) => this.#take(typed));
     if (request === undefined) this.#invite();
     else this.#start(request);
     const exit = await this.#ended.promise;
@@ -115,8 +121,14 @@ class Headless {
 
   #signal(signal: "SIGINT" | "SIGTERM" | "SIGHUP"): void {
     const { agent, terminal } = this.#options;
-    if (!this.#isRunning || this.#hasSignalled) {
+    if (!this.#isRunning) {
       this.#leave(EXIT_STOPPED);
+      return;
+    }
+    if (this.#hasSignalled) {
+      // A moment for the run to end properly: its last events belong to its story.
+      this.#isLeaving = true;
+      setTimeout(() => this.#leave(EXIT_STOPPED), LAST_EVENTS_MS).unref();
       return;
     }
     this.#hasSignalled = true;
@@ -127,34 +139,44 @@ class Headless {
     agent.send({ kind: "stop" });
   }
 
-  /** One typed line: an answer, a slash command, a word to the running agent, or a request. */
-  #take(line: string | undefined): void {
-    const { agent, terminal } = this.#options;
-    if (line === undefined) {
-      this.#questions?.take(undefined);
-      if (this.#options.request === undefined && !this.#isRunning) this.#leave(this.#lastExit);
-      this.#isLeaving = true;
+  /** What was typed: an answer, a slash command, a word to the running agent, or a request. */
+  #take(typed: TypedText | undefined): void {
+    if (typed === undefined) {
+      this.#endInput();
       return;
     }
-    const slash = line.startsWith("/") ? readSlash(line, agent.ask({ kind: "state" })) : undefined;
+    const { agent, terminal } = this.#options;
+    const { text, isPasted } = typed;
+    const isSlash = text.startsWith("/") && !isPasted;
+    const slash = isSlash ? readSlash(text, agent.ask({ kind: "state" })) : undefined;
     if (slash) {
-      this.#obey(slash);
+      if (this.#questions?.isReadable === false) this.#questions.refuse("(Too early.)");
+      else this.#obey(slash);
       return;
     }
     if (this.#questions?.isAsking) {
-      this.#questions.take(line);
+      this.#questions.take(typed);
       return;
     }
-    if (line.trim() === "") {
+    if (text.trim() === "") {
       if (!this.#isRunning) this.#invite();
       return;
     }
     if (this.#isRunning) {
       terminal?.write(this.#style.dim("(The agent gets this at its next step.)\n"));
-      agent.send({ kind: "prompt", text: line });
+      agent.send({ kind: "prompt", text });
       return;
     }
-    this.#start(line);
+    this.#start(text);
+  }
+
+  /** Nobody can type any more: what waits for words cannot go on. */
+  #endInput(): void {
+    const { agent, request } = this.#options;
+    this.#questions?.take(undefined);
+    this.#isLeaving = true;
+    if (agent.ask({ kind: "state" }).pausing) agent.send({ kind: "stop" });
+    if (request === undefined && !this.#isRunning) this.#leave(this.#lastExit);
   }
 
   #obey(slash: NonNullable<ReturnType<typeof readSlash>>): void {
@@ -162,7 +184,7 @@ class Headless {
     switch (slash.kind) {
       case "command":
         agent.send(slash.command);
-        this.#tell(slash.command.kind);
+        if (this.#isRunning || slash.command.kind === "autoApprove") this.#tell(slash.command.kind);
         break;
       case "wrong":
         terminal?.write(`${slash.text}\n`);

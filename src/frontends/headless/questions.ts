@@ -3,31 +3,33 @@
 // typed for something else, and a paste never do.
 
 import type { CallId, Command, EventOf } from "#base/protocol";
-import type { Style } from "./style";
-import { showSafely } from "./style";
-import type { Terminal } from "./terminal";
+import { type Style, showExactly, showSafely } from "./style";
+import type { Terminal, TypedText } from "./terminal";
 import { diffRows, type TextPrinter } from "./text";
 
 /** Nobody reads a question and answers it in less: such a line was meant for something else. */
-const READING_MS_MIN = 150;
+const READING_MS_MIN = 400;
 
 type Asked = EventOf<"approval.asked">;
 
 type State =
   | { kind: "nothing asked" }
-  | { kind: "asked"; event: Asked; atMs: number; isFirst: boolean }
+  | { kind: "asked"; event: Asked; atMs: number }
   | { kind: "guidance"; call: CallId };
 
 export interface QuestionsOptions {
   terminal: Terminal;
   printer: TextPrinter;
   style: Style;
+  /** The outline of the run goes to a terminal: what it showed need not be shown again. */
+  isOutlineSeen: boolean;
   send(command: Command): void;
 }
 
 export class Questions {
   readonly #options: QuestionsOptions;
   #state: State = { kind: "nothing asked" };
+  /** Diffs that the outline has shown, whole. */
   #shownDiffs = new Map<CallId, string>();
   #hasEnded = false;
 
@@ -39,48 +41,68 @@ export class Questions {
     return this.#state.kind !== "nothing asked";
   }
 
-  /** A diff that the outline has shown already need not be shown again with the question. */
-  noteShown(event: EventOf<"tool.started">): void {
-    if (event.preview?.kind === "diff") this.#shownDiffs.set(event.call, event.preview.diff);
+  /** The question has stood long enough to have been read. */
+  get isReadable(): boolean {
+    return this.#state.kind !== "asked" || performance.now() - this.#state.atMs >= READING_MS_MIN;
+  }
+
+  noteShown({ call, preview }: EventOf<"tool.started">): void {
+    const { style, isOutlineSeen } = this.#options;
+    if (preview?.kind !== "diff" || !isOutlineSeen || diffRows(preview, style).isCut) return;
+    this.#shownDiffs.set(call, preview.diff);
   }
 
   ask(event: Asked): void {
-    const { printer, terminal, send } = this.#options;
+    const { printer, send } = this.#options;
     printer.breakLine();
     if (this.#hasEnded) {
       send({ kind: "reject", call: event.call, note: "Input has ended: nobody can approve it." });
       return;
     }
     this.#showPreview(event);
-    terminal.discardTyped();
     this.#prompt(event);
-    this.#state = { kind: "asked", event, atMs: performance.now(), isFirst: true };
   }
 
   /** The approval was answered, by whatever way: nothing is asked any more. */
   close(call: CallId): void {
     this.#shownDiffs.delete(call);
-    if (this.#state.kind === "asked" && this.#state.event.call === call) {
-      this.#state = { kind: "nothing asked" };
-    }
+    const state = this.#state;
+    const asked =
+      state.kind === "asked" ? state.event.call : state.kind === "guidance" && state.call;
+    if (asked === call) this.#state = { kind: "nothing asked" };
   }
 
-  /** Takes one typed line, or undefined at the end of input. */
-  take(line: string | undefined): void {
-    if (line === undefined) {
+  /** Takes what was typed, or undefined at the end of input. */
+  take(typed: TypedText | undefined): void {
+    if (typed === undefined) {
       this.#end();
       return;
     }
-    if (this.#state.kind === "guidance") {
-      const { call } = this.#state;
+    const state = this.#state;
+    if (state.kind === "guidance") {
       this.#state = { kind: "nothing asked" };
-      const text = line.trim();
+      const text = typed.text.trim();
+      const { call } = state;
       this.#options.send(
         text === "" ? { kind: "reject", call, note: "" } : { kind: "suggest", call, text },
       );
       return;
     }
-    if (this.#state.kind === "asked") this.#answer(this.#state, line);
+    if (state.kind !== "asked") return;
+    if (typed.isPasted) this.#askAgain(state.event, "(A paste answers nothing.)");
+    else if (!this.isReadable) {
+      this.#askAgain(state.event, "(That came before you could read it, and does not count.)");
+    } else this.#answer(state.event.call, typed.text.trim());
+  }
+
+  /** What came cannot be an answer: says why, and asks again. */
+  refuse(words: string): void {
+    if (this.#state.kind === "asked") this.#askAgain(this.#state.event, words);
+  }
+
+  #askAgain(event: Asked, words: string): void {
+    this.#options.terminal.write(this.#options.style.warn(`${words}\n`));
+    this.#prompt(event);
   }
 
   #end(): void {
@@ -92,17 +114,8 @@ export class Questions {
     this.#options.send({ kind: "reject", call, note: "Input ended before an answer came." });
   }
 
-  #answer(state: Extract<State, { kind: "asked" }>, line: string): void {
-    const { send, terminal, style } = this.#options;
-    const { call } = state.event;
-    if (state.isFirst && performance.now() - state.atMs < READING_MS_MIN) {
-      terminal.write(style.warn("(That came before you could read it, and does not count.)\n"));
-      terminal.discardTyped();
-      this.#prompt(state.event);
-      this.#state = { ...state, isFirst: false };
-      return;
-    }
-    const word = line.trim();
+  #answer(call: CallId, word: string): void {
+    const { send, terminal } = this.#options;
     switch (word.toLowerCase()) {
       case "y":
       case "yes":
@@ -129,31 +142,34 @@ export class Questions {
   }
 
   #showPreview({ call, preview }: Asked): void {
-    const { terminal, style } = this.#options;
+    const { terminal, style, isOutlineSeen } = this.#options;
     switch (preview.kind) {
       case "command":
-        if (preview.reason) terminal.write(style.dim(`  ${showSafely(preview.reason)}\n`));
+        if (!isOutlineSeen)
+          terminal.write(`${style.accent(`$ ${showExactly(preview.command)}`)}\n`);
         break;
       case "diff":
         if (this.#shownDiffs.get(call) !== preview.diff) {
           const again = this.#shownDiffs.has(call) ? ", which changed meanwhile" : "";
-          terminal.write(`  ${showSafely(preview.path)}${again}:\n`);
-          terminal.write(`${diffRows(preview, style)}\n`);
+          terminal.write(`  ${showExactly(preview.path)}${again}, the whole change:\n`);
+          terminal.write(`${diffRows(preview, style, { whole: true }).text}\n`);
         }
         break;
       case "text":
-        terminal.write(`  ${showSafely(preview.text)}\n`);
+        terminal.write(`  ${showExactly(preview.text)}\n`);
         break;
     }
+    if (preview.reason) terminal.write(style.dim(`  ${showSafely(preview.reason)}\n`));
   }
 
-  #prompt({ preview }: Asked): void {
+  #prompt(event: Asked): void {
     const { terminal, style } = this.#options;
-    const rule =
-      preview.kind === "command" ? preview.rule : "changes to this file, in this session";
-    const always = rule ? ` · a always (${showSafely(rule)})` : "";
+    const { rule } = event.preview;
+    const always = rule ? ` · a always (${showExactly(rule)})` : "";
+    terminal.discardTyped();
     terminal.write(
       `${style.warn("Approve?")} y once${always} · auto everything · n no · or say what to do instead: `,
     );
+    this.#state = { kind: "asked", event, atMs: performance.now() };
   }
 }

@@ -35,16 +35,25 @@ export const PLAIN: Style = {
   accent: plain,
 };
 
-/** Line ends and tabs stay; every other control character and every direction override goes. */
-const UNSAFE =
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]/g;
+/** Line ends and tabs stay; other control characters, direction marks and the like go. */
+const ACTING = /(?![\n\t])[\p{Cc}\u200b\u200e\u200f\u061c\u202a-\u202e\u2060-\u2069\ufeff]/gu;
 
-/** Makes text of a model or a tool safe to show: what would act on the terminal is made visible. */
+/** All that a screen does not show, or shows as something else. */
+const HIDDEN = /(?![\n\t])(?:[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\u115f\u1160\u2800\u3164\uffa0]|\u034f)/gu;
+
+function makeVisible(character: string): string {
+  const point = character.codePointAt(0) ?? 0;
+  if (point < 0x20) return String.fromCharCode(0x2400 + point);
+  if (point === 0x7f) return "\u2421";
+  return `\\u{${point.toString(16)}}`;
+}
+
+/** Makes prose safe to show: what would act on the terminal is made visible. */
 export function showSafely(text: string): string {
-  return text.replace(/\r\n/g, "\n").replace(UNSAFE, (character) => {
-    const point = character.charCodeAt(0);
-    if (point < 0x20) return String.fromCharCode(0x2400 + point);
-    if (point === 0x7f) return "\u2421";
-    return `\\u${point.toString(16).padStart(4, "0")}`;
-  });
+  return text.replaceAll("\r\n", "\n").replace(ACTING, makeVisible);
+}
+
+/** The same for what is approved or refused by how it reads: commands, changes, paths, names. */
+export function showExactly(text: string): string {
+  return text.replaceAll("\r\n", "\n").replace(HIDDEN, makeVisible);
 }

@@ -1,57 +1,86 @@
 // The lines that a person types while a run goes on. The terminal stays in its ordinary line mode:
-// nothing has to be restored, whatever ends the program.
+// nothing has to be restored, whatever ends the program. Lines that come in one burst were pasted:
+// they are handed over as one, and marked.
 
-import { openSync } from "node:fs";
+import { openSync, writeSync } from "node:fs";
 import type { ReadStream } from "node:tty";
 import { isTerminal, type Libc, loadLibc } from "#base/os";
 
+export interface TypedText {
+  text: string;
+  /** Several lines at once: no person types like that. */
+  isPasted: boolean;
+}
+
 export interface Terminal {
-  /** Hands over each typed line, and undefined once at the end of input. */
-  onLine(handler: (line: string | undefined) => void): void;
+  /** Hands over what was typed, and undefined once at the end of input. */
+  onText(handler: (typed: TypedText | undefined) => void): void;
   /** Throws away what was typed so far, also the beginning of a line. */
   discardTyped(): void;
+  /** Never throws: a terminal that went away hears nothing. */
   write(text: string): void;
   close(): void;
 }
 
+/** The one who can be asked: a terminal, or nobody. */
+export type Conversationalist = Terminal | undefined;
+
 const STANDARD_INPUT = 0;
 const STANDARD_ERROR = 2;
 
-/** The one who can be asked: a terminal, or nobody. */
-export type Conversationalist = Terminal | undefined;
+/** The lines of a paste follow each other within this time; a person needs longer for one. */
+const PASTE_GAP_MS = 60;
 
 /**
  * Opens the terminal of whoever started the program: standard input when that is one, else the
  * controlling terminal when messages still go to one (a request was piped in). Undefined: nobody.
  */
 export async function openTerminal(): Promise<Conversationalist> {
-  if (await isTerminal(STANDARD_INPUT)) return new LineTerminal(process.stdin, STANDARD_INPUT);
-  if (!(await isTerminal(STANDARD_ERROR))) return undefined;
+  const showsErrors = await isTerminal(STANDARD_ERROR);
+  if (await isTerminal(STANDARD_INPUT)) {
+    return new LineTerminal(process.stdin, STANDARD_INPUT, questionsDescriptor(showsErrors));
+  }
+  if (!showsErrors) return undefined;
   try {
     const descriptor = openSync("/dev/tty", "r");
     const { ReadStream } = await import("node:tty");
-    return new LineTerminal(new ReadStream(descriptor), descriptor);
+    return new LineTerminal(new ReadStream(descriptor), descriptor, STANDARD_ERROR);
   } catch {
     // No controlling terminal: nobody can be asked, and that is an answer.
     return undefined;
   }
 }
 
+/** Questions must be seen: with standard error in a file they go to the terminal itself. */
+function questionsDescriptor(showsErrors: boolean): number {
+  if (showsErrors) return STANDARD_ERROR;
+  try {
+    return openSync("/dev/tty", "w");
+  } catch {
+    // The terminal that is read from can be written to as well, nearly always.
+    return STANDARD_INPUT;
+  }
+}
+
 class LineTerminal implements Terminal {
   readonly #input: ReadStream | NodeJS.ReadStream;
   readonly #descriptor: number;
+  readonly #output: number;
   #typed = "";
-  #handler: ((line: string | undefined) => void) | undefined;
+  #lines: string[] = [];
+  #burst: ReturnType<typeof setTimeout> | undefined;
+  #handler: ((typed: TypedText | undefined) => void) | undefined;
   #hasEnded = false;
   /** Elsewhere than on Linux what was typed ahead is read, and only the reading time guards. */
   #libc: Libc | undefined;
 
-  constructor(input: ReadStream | NodeJS.ReadStream, descriptor: number) {
+  constructor(input: ReadStream | NodeJS.ReadStream, descriptor: number, output: number) {
     this.#input = input;
     this.#descriptor = descriptor;
+    this.#output = output;
   }
 
-  onLine(handler: (line: string | undefined) => void): void {
+  onText(handler: (typed: TypedText | undefined) => void): void {
     this.#handler = handler;
     this.#input.setEncoding("utf8");
     this.#input.on("data", (piece: string) => this.#take(piece));
@@ -65,33 +94,48 @@ class LineTerminal implements Terminal {
 
   discardTyped(): void {
     this.#typed = "";
+    this.#lines = [];
+    clearTimeout(this.#burst);
     this.#libc?.discardTyped(this.#descriptor);
   }
 
   write(text: string): void {
-    process.stderr.write(text);
+    try {
+      writeSync(this.#output, text);
+    } catch {
+      // It hung up; the end of input says so to whoever must know.
+    }
   }
 
   close(): void {
     this.#handler = undefined;
+    clearTimeout(this.#burst);
     this.#input.pause();
     this.#input.destroy();
   }
 
   #take(piece: string): void {
-    this.#typed += piece;
-    for (;;) {
-      const end = this.#typed.search(/[\r\n]/);
-      if (end < 0) return;
-      const line = this.#typed.slice(0, end);
-      this.#typed = this.#typed.slice(end + 1);
-      this.#handler?.(line);
-    }
+    const lines = (this.#typed + piece).split(/\r\n|[\r\n]/);
+    this.#typed = lines.pop() ?? "";
+    if (lines.length === 0) return;
+    this.#lines.push(...lines);
+    clearTimeout(this.#burst);
+    this.#burst = setTimeout(() => this.#handOver(), PASTE_GAP_MS);
+  }
+
+  #handOver(): void {
+    clearTimeout(this.#burst);
+    if (this.#lines.length === 0) return;
+    const isPasted = this.#lines.length > 1;
+    const text = this.#lines.join("\n");
+    this.#lines = [];
+    this.#handler?.({ text, isPasted });
   }
 
   #end(): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
+    this.#handOver();
     this.#handler?.(undefined);
   }
 }

@@ -2,12 +2,14 @@
 // only on a terminal. Nothing is redrawn: what was printed stays as it is.
 
 import type { Event, EventOf, Preview } from "#base/protocol";
-import { type Style, showSafely } from "./style";
+import { type Style, showExactly, showSafely } from "./style";
 
 /** Lines of a tool's output that are shown when it has ended; the model gets more. */
 const OUTPUT_LINES_MAX = 12;
 /** Longer lines are cut for the eye. */
 const LINE_WIDTH_MAX = 160;
+/** A summary longer than this is shown again; it hardly ever is. */
+const STREAMED_CHARACTERS_KEPT = 100_000;
 /** Rows of a diff that are shown before the rest is counted. */
 const DIFF_ROWS_MAX = 120;
 
@@ -24,6 +26,8 @@ export class TextPrinter {
   /** What the last piece printed belongs to: pieces of one kind run on, others start a new line. */
   #flow: "none" | "text" | "thinking" = "none";
   #atLineStart = true;
+  /** The end of the text streamed last, to tell whether a summary was shown already. */
+  #streamed = "";
   #liveOutput = new Map<string, number>();
 
   constructor({ write, style, showThinking }: TextPrinterOptions) {
@@ -36,13 +40,20 @@ export class TextPrinter {
     const style = this.#style;
     switch (event.type) {
       case "run.started":
-        this.#line(style.dim(`${event.model} · ${event.cwd}`) + this.#sandboxState(event));
+        this.#line(
+          style.dim(`${showExactly(event.model)} · ${showExactly(event.cwd)}`) +
+            this.#sandboxState(event),
+        );
         break;
       case "reasoning.delta":
         if (this.#showThinking) this.#stream("thinking", event.text);
         break;
       case "text.delta":
+        this.#streamed = (this.#streamed + event.text).slice(-STREAMED_CHARACTERS_KEPT);
         this.#stream("text", event.text);
+        break;
+      case "step.started":
+        this.#streamed = "";
         break;
       case "tool.started":
         this.#showCall(event);
@@ -115,16 +126,18 @@ export class TextPrinter {
   }
 
   #showCall(event: EventOf<"tool.started">): void {
-    const { style } = { style: this.#style };
+    const style = this.#style;
     if (event.name === "task_complete") return;
     const { args } = event;
     if (typeof args.command === "string") {
-      this.#line(style.accent(`$ ${showSafely(args.command)}`));
+      this.#line(style.accent(`$ ${showExactly(args.command)}`));
       return;
     }
     const rest = typeof args.path === "string" ? args.path : briefArguments(args);
-    this.#line(style.accent(`▸ ${event.name}`) + (rest ? ` ${showSafely(rest)}` : ""));
-    if (event.preview?.kind === "diff") this.#line(diffRows(event.preview, style));
+    this.#line(
+      style.accent(`▸ ${showExactly(event.name)}`) + (rest ? ` ${showExactly(rest)}` : ""),
+    );
+    if (event.preview?.kind === "diff") this.#line(diffRows(event.preview, style).text);
   }
 
   #showAnswer(event: EventOf<"approval.answered">): void {
@@ -192,7 +205,8 @@ export class TextPrinter {
     const mark = event.status === "complete" ? style.good("✓") : style.bad("■");
     const tokens = `${event.usage.input + event.usage.output} tokens`;
     const count = `${event.steps} ${event.steps === 1 ? "step" : "steps"} · ${tokens}`;
-    const isShown = this.#flow === "text";
+    // The answer that was streamed is not said twice; another summary is not lost behind it.
+    const isShown = this.#streamed.trimEnd().endsWith(event.summary.trim());
     this.breakLine();
     if (event.summary && !isShown && event.status !== "error")
       this.#line(showSafely(event.summary));
@@ -232,18 +246,28 @@ function briefArguments(args: Record<string, unknown>): string {
   return clip(text.replaceAll("\n", " "));
 }
 
-/** The rows of a unified diff, coloured, without its file header. */
-export function diffRows(preview: Extract<Preview, { kind: "diff" }>, style: Style): string {
-  const rows = preview.diff
-    .split("\n")
-    .filter((row) => row !== "" && !/^(---|\+\+\+|===|Index)/.test(row));
-  const shown = rows.slice(0, DIFF_ROWS_MAX).map((row) => {
-    const safe = `  ${clip(showSafely(row))}`;
-    if (row.startsWith("+")) return style.good(safe);
-    if (row.startsWith("-")) return style.bad(safe);
-    return style.dim(safe);
+/**
+ * The rows of a unified diff, coloured, without its file header. In the outline long lines and long
+ * diffs are cut, which `isCut` says; `whole` shows all, for a question.
+ */
+export function diffRows(
+  preview: Extract<Preview, { kind: "diff" }>,
+  style: Style,
+  { whole }: { whole: boolean } = { whole: false },
+): { text: string; isCut: boolean } {
+  const rows = preview.diff.replace(/\n$/, "").split("\n");
+  // The header ends where the first hunk begins: any row after it is content, however it looks.
+  const first = rows.findIndex((row) => row.startsWith("@@"));
+  const content = rows.slice(Math.max(first, 0));
+  const kept = whole ? content : content.slice(0, DIFF_ROWS_MAX);
+  const shown = kept.map((row) => {
+    const text = `  ${whole ? showExactly(row) : clip(showExactly(row))}`;
+    if (row.startsWith("+")) return style.good(text);
+    return row.startsWith("-") ? style.bad(text) : style.dim(text);
   });
-  const hidden = rows.length - shown.length;
+  const hidden = content.length - kept.length;
   if (hidden > 0) shown.push(style.dim(`  … ${hidden} more rows`));
-  return shown.join("\n");
+  const isCut =
+    !whole && (hidden > 0 || kept.some((row) => showExactly(row).length > LINE_WIDTH_MAX));
+  return { text: shown.join("\n"), isCut };
 }
