@@ -10,8 +10,8 @@ import type { Shell } from "./shell";
 const BESIDE_COMMAND_MS = 50;
 /** After a command its result goes on its way first. */
 const AFTER_COMMAND_MS = 1;
-/** The second one is for bursts: it starts when the first has had time to. */
-const NEXT_SPARE_MS = 10;
+/** Between the two at the start, so that other work gets its turn. */
+const NEXT_SPARE_MS = 1;
 const SPARES = 2;
 
 export interface WarmShell {
@@ -28,7 +28,12 @@ export function createWarmShell(start: () => Shell): WarmShell {
   let spares: Shell[] = [];
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isClosed = false;
+  /** When the timer fires: what is due sooner is not put off by something later. */
+  let dueAt = Number.POSITIVE_INFINITY;
   const schedule = (ms: number): void => {
+    const at = performance.now() + ms;
+    if (at >= dueAt) return;
+    dueAt = at;
     clearTimeout(timer);
     timer = setTimeout(fill, ms);
     timer.unref();
@@ -38,6 +43,7 @@ export function createWarmShell(start: () => Shell): WarmShell {
     return spares.length >= SPARES;
   };
   const fill = (): void => {
+    dueAt = Number.POSITIVE_INFINITY;
     if (isClosed || isFull()) return;
     try {
       spares.push(start());

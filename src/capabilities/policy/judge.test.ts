@@ -216,19 +216,16 @@ describe("git in another directory", () => {
 });
 
 describe("what a verdict costs", () => {
-  test("everyday commands never load the grammar, and take far less than a millisecond", async () => {
+  test("everyday commands never load the grammar, and nothing stays of them", async () => {
+    Bun.gc(true);
     const { heapUsed } = process.memoryUsage();
-    const rounds = 300;
-    const started = performance.now();
-    for (let round = 0; round < rounds; round++) {
+    for (let round = 0; round < 300; round++) {
       for (const command of EVERYDAY) {
         expect((await judgeCommand(command, NO_GRAMMAR)).verdict).toBe("read-only");
       }
     }
-    const each = (performance.now() - started) / (rounds * EVERYDAY.length);
-    // Measured 0.05 ms; the limit leaves room for a busy machine.
-    expect(each).toBeLessThan(1);
-    expect(process.memoryUsage().heapUsed - heapUsed).toBeLessThan(50_000_000);
+    Bun.gc(true);
+    expect(process.memoryUsage().heapUsed - heapUsed).toBeLessThan(10_000_000);
   });
 
   test("long commands do not take long", async () => {
