@@ -90,7 +90,7 @@ describe("a result", () => {
     expect(result.content).toContain("\noutput too long: truncated\n[exit 0, ");
     const call = /read_artifact (\{.*?\})/.exec(result.content)?.[1] ?? "";
     const page = await callTool(world.reader, JSON.parse(call));
-    expect(page.content).toStartWith("41\n42\n43\n");
+    expect(page.content).toStartWith("54\n55\n56\n");
     expect(page.content).toMatch(/\n\[bytes \d+ to \d+ of 8893; next page: offset \d+\]$/);
   });
 
