@@ -60,6 +60,14 @@ interface Prepared {
   note: string;
 }
 
+/** What the stages of one call share. */
+interface CallProgress {
+  signal: AbortSignal;
+  outcome: ActOutcome;
+  announce(args: Args, preview?: Preview): void;
+  timer: { startedAt: number };
+}
+
 export class Actor {
   readonly #options: ActOptions;
 
@@ -111,7 +119,8 @@ export class Actor {
 
   async #one(requested: RequestedCall, signal: AbortSignal, outcome: ActOutcome): Promise<string> {
     const { emit, scrub, clock } = this.#options;
-    const started = clock.now();
+    // The time of the work itself: not what the owner took to approve it.
+    const timer = { startedAt: clock.now() };
     const finish = (result: ToolResult, name: string): string => {
       const content = scrub(result.content);
       emit({
@@ -120,7 +129,7 @@ export class Actor {
         name,
         ok: result.ok,
         exitCode: result.exitCode ?? null,
-        ms: clock.now() - started,
+        ms: clock.now() - timer.startedAt,
         truncated: result.truncated ?? false,
         result: content,
       });
@@ -142,7 +151,7 @@ export class Actor {
     };
     try {
       const prepared = this.#prepare(requested);
-      const result = await this.#passAndRun(prepared, signal, outcome, announce);
+      const result = await this.#passAndRun(prepared, { signal, outcome, announce, timer });
       return finish({ ...result, content: prepared.note + result.content }, prepared.tool.name);
     } catch (error) {
       if (!(error instanceof ToolFailure)) throw error;
@@ -191,13 +200,10 @@ export class Actor {
   }
 
   async #passAndRun(
-    prepared: Prepared,
-    signal: AbortSignal,
-    outcome: ActOutcome,
-    announce: (args: Args, preview?: Preview) => void,
+    { call, tool }: Prepared,
+    { signal, outcome, announce, timer }: CallProgress,
   ): Promise<ToolResult> {
-    const { call, tool } = prepared;
-    const { emit, gate, setPhase } = this.#options;
+    const { emit, gate, setPhase, clock } = this.#options;
     const stream = this.#options.scrubStream();
     const output = (text: string): void => {
       if (text) emit({ type: "tool.output", call: call.id, text });
@@ -217,6 +223,7 @@ export class Actor {
       }
       outcome.ownerApproved ||= passage.byOwner;
       setPhase("running");
+      timer.startedAt = clock.now();
       try {
         const result = await tool.run(call.args, shown ? { ...context, shown } : context);
         outcome.hasRun = true;

@@ -64,6 +64,7 @@ const TASK_COMPLETE = "task_complete";
 export class Run {
   readonly #options: RunOptions;
   readonly #progress = new ProgressBudget();
+  readonly #todoBefore: readonly TodoItem[];
   #cutReplies = 0;
   /** The model was already asked to go on after a reply that was no ending. */
   #hasNudged = false;
@@ -72,6 +73,7 @@ export class Run {
 
   constructor(options: RunOptions) {
     this.#options = options;
+    this.#todoBefore = options.todo();
   }
 
   async work(request: string): Promise<RunResult> {
@@ -290,7 +292,9 @@ export class Run {
     if (text.trim() === "") {
       return { notice: "The model answered with nothing.", note: words.emptyReply };
     }
-    const open = this.#options.todo().filter((item) => item.state !== "done");
+    const todo = this.#options.todo();
+    // A list that this run never touched belongs to an earlier request.
+    const open = todo === this.#todoBefore ? [] : todo.filter((item) => item.state !== "done");
     if (open.length === 0) return undefined;
     return {
       notice: `The model stopped with ${open.length} open todo items.`,

@@ -102,6 +102,19 @@ describe("history", () => {
     });
   });
 
+  test("a task list that is still open from an earlier request holds up no later one", async () => {
+    const todo = makeTool({
+      name: "todo",
+      run: async () => ({ content: "", ok: true, todo: [{ text: "x", state: "pending" }] }),
+    });
+    const s = stage([makeReply({ calls: [call("todo")] }), complete(), makeReply({ text: "hi" })], {
+      tools: [todo],
+    });
+    await runOnce(s);
+    const end = await runOnce(s, "thanks");
+    expect([end.status, end.steps]).toEqual(["complete", 1]);
+  });
+
   test("news of jobs reach the model at the next step", async () => {
     const news = [["[job 7 ended]"], []];
     const s = stage([makeReply({ text: "ok" })], { takeNews: () => news.shift() ?? [] });

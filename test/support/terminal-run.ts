@@ -14,15 +14,18 @@ export class TerminalRun {
   readonly #child: Bun.Subprocess;
   #changed = Promise.withResolvers<void>();
 
+  /** `line` is a shell's, with the executable as `$BOSUN`: for pipes and redirections. */
   constructor({
     place,
-    args,
+    args = [],
     env,
-  }: { place: Place; args: readonly string[]; env?: Record<string, string> }) {
+    line,
+  }: { place: Place; args?: readonly string[]; env?: Record<string, string>; line?: string }) {
     const decoder = new TextDecoder();
-    this.#child = Bun.spawn([EXECUTABLE, ...args], {
+    const argv = line === undefined ? [EXECUTABLE, ...args] : ["/bin/sh", "-c", line];
+    this.#child = Bun.spawn(argv, {
       cwd: place.cwd,
-      env: { ...environmentOf(place, env), TERM: "xterm-256color" },
+      env: { ...environmentOf(place, env), TERM: "xterm-256color", BOSUN: EXECUTABLE },
       terminal: {
         cols: 100,
         rows: 30,
