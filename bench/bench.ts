@@ -36,18 +36,31 @@ function note(name: string, value: number, unit: string, max: number): void {
   });
 }
 
+function compare(name: string, ms: number): void {
+  figures.push({
+    name: `for comparison: ${name}`,
+    value: `${ms.toFixed(2)} ms`,
+    bound: "",
+    ok: true,
+  });
+}
+
 function median(values: readonly number[]): number {
   const sorted = [...values].sort((left, right) => left - right);
   return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
 }
 
 /** Runs the executable once in a directory of its own. */
-async function measure(url: string, args: readonly string[] = []): Promise<Measured> {
+async function measure(
+  url: string,
+  args: readonly string[] = [],
+  program: string = EXECUTABLE,
+): Promise<Measured> {
   const root = mkdtempSync(join(tmpdir(), "bench-"));
   const cwd = join(root, "project");
   mkdirSync(cwd);
   const startedMs = performance.timeOrigin + performance.now();
-  const child = Bun.spawn([EXECUTABLE, "--json", "--auto-approve", ...args, "go on"], {
+  const child = Bun.spawn([program, "--json", "--auto-approve", ...args, "go on"], {
     cwd,
     env: {
       PATH: process.env.PATH ?? "",
@@ -83,34 +96,89 @@ function steps(count: number): Script {
   return [...Array.from({ length: count }, (_, n) => shell(`true ${n}`)), done];
 }
 
+async function buildBare(): Promise<string> {
+  const outfile = join(mkdtempSync(join(tmpdir(), "bench-")), "bare");
+  const entrypoints = [join(import.meta.dir, "bare.ts")];
+  const built = await Bun.build({
+    entrypoints,
+    compile: { outfile },
+    minify: true,
+    bytecode: true,
+  });
+  if (!built.success) throw new Error("The bare program could not be built.");
+  return outfile;
+}
+
 async function measureStart(): Promise<void> {
+  const bare = await buildBare();
   const times: number[] = [];
+  const bareTimes: number[] = [];
+  // In turn: so both see the same moods of the machine.
   for (let n = 0; n < (isShort ? 2 : 25); n++) {
-    using server = startModelServer([{ text: "done" }]);
+    using server = startModelServer(() => ({ text: "done" }));
     const { startedMs, exit } = await measure(server.url);
     if (exit !== 0) throw new Error(`The run ended with ${exit}.`);
     times.push((server.requests[0]?.atMs ?? Number.NaN) - startedMs);
+    const bareRun = await measure(server.url, [], bare);
+    bareTimes.push((server.requests[1]?.atMs ?? Number.NaN) - bareRun.startedMs);
   }
   note("process start to first request, median", median(times), "ms", 60);
+  compare("an empty program of the same runtime, start to its request", median(bareTimes));
 }
 
-async function measureSteps(): Promise<void> {
-  const count = isShort ? 30 : 510;
-  using server = startModelServer(steps(count));
+/** The agent's own times between the end of a reply and the next request, step by step. */
+async function ownTimes(
+  count: number,
+  thinkMs: number,
+): Promise<{ own: number[]; bodies: string[] }> {
+  const script = steps(count).map((reply) => ({ ...(reply as object), delayMs: thinkMs }));
+  using server = startModelServer(script);
   const { exit } = await measure(server.url, ["--max-steps", String(count + 5)]);
   if (exit !== 0) throw new Error(`The run ended with ${exit}.`);
   const own = server.requests.slice(1).map((request, index) => {
     return request.atMs - (server.requests[index]?.endAtMs ?? Number.NaN);
   });
+  return { own, bodies: server.requests.map(({ body }) => body) };
+}
+
+/** What a program without an agent in it needs for `bash -c true` in a pseudo-terminal. */
+async function bareCommand(): Promise<number> {
+  const times: number[] = [];
+  for (let n = 0; n < 40; n++) {
+    const started = performance.now();
+    const child = Bun.spawn(["bash", "-c", "true"], { terminal: { data: () => undefined } });
+    await child.exited;
+    times.push(performance.now() - started);
+    child.terminal?.close();
+  }
+  return median(times);
+}
+
+async function measureSteps(): Promise<void> {
+  const bare = await bareCommand();
+  const thinking = await ownTimes(isShort ? 20 : 60, 20);
+  const patient = median(thinking.own.slice(4, 15));
+  note(
+    "own time per step with the command true, at step 10, endpoint answers after 20 ms",
+    patient,
+    "ms",
+    5,
+  );
+  const { own, bodies } = await ownTimes(isShort ? 30 : 510, 0);
   const early = median(own.slice(4, 15));
-  note("own time per step with the command true, median at step 10", early, "ms", 5);
+  note("the same, endpoint answers at once", early, "ms", 5);
+  compare("bash -c true alone, in a pseudo-terminal, in a bare loop", bare);
   if (isShort) return;
-  note("the same at step 500, as a multiple", median(own.slice(494, 505)) / early, "x", 1.2);
-  const shared = server.requests.slice(1).every((request, index) => {
-    const before = server.requests[index]?.body ?? "";
-    // The body ends with the messages: all but the closing brackets is the next one's beginning.
-    return request.body.startsWith(before.slice(0, before.lastIndexOf("]")));
-  });
+  note(
+    "own time at step 500 as a multiple of step 10",
+    median(own.slice(494, 505)) / early,
+    "x",
+    1.2,
+  );
+  // The body ends with the messages: all but the closing brackets is the next one's beginning.
+  const shared = bodies
+    .slice(1)
+    .every((body, index) => body.startsWith(bodies[index]?.slice(0, -2) ?? "?"));
   figures.push({
     name: "each request begins with the whole of the one before, byte for byte",
     value: shared ? "yes" : "no",
@@ -152,14 +220,16 @@ async function measureMemory(): Promise<void> {
   note("a command that prints 100 MB, peak memory", peakMb, "MB", 150);
 }
 
+// Memory first: the kernel counts what this program holds when it starts a child as the child's.
+await measureMemory();
 await measureStart();
-await measureSteps();
 await measureRequest();
 await measureDeltas();
-await measureMemory();
+await measureSteps();
 
 const rows = figures.map(
-  ({ name, value, bound, ok }) => `| ${name} | ${value} | ${bound} | ${ok ? "yes" : "**no**"} |`,
+  ({ name, value, bound, ok }) =>
+    `| ${name} | ${value} | ${bound} | ${bound === "" ? "" : ok ? "yes" : "**no**"} |`,
 );
 const machine = `${cpus().length} x ${cpus()[0]?.model ?? "unknown"}, ${Math.round(totalmem() / 2 ** 30)} GiB, ${process.platform}`;
 const page = `# Figures

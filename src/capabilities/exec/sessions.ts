@@ -79,7 +79,8 @@ class SessionTable implements Sessions {
         this.#escaped.set(orphan.pid, orphan.start);
       }
     }
-    if (inside + held === 0) shell.kill();
+    // Its result goes on its way first: ending it takes longer than that.
+    if (inside + held === 0) setImmediate(() => shell.kill());
     if (inside + held + escaped > 0) this.#sweepSoon();
     return inside + held + escaped;
   }

@@ -57,8 +57,9 @@ export function createShellSupply(options: ShellSupplyOptions): ShellSupply {
 
   const startWith = (command: Parameters<Shell["begin"]>[0]): Shell => {
     if (!isBash) return startPlainShell(startOptions, command);
-    const ready = warm.take();
-    if (ready?.begin(command)) return ready;
+    for (let ready = warm.take(); ready; ready = warm.take()) {
+      if (ready.begin(command)) return ready;
+    }
     const fresh = startShell(startOptions);
     if (!fresh.begin(command)) throw new Error("the shell ended before it took its command");
     return fresh;

@@ -3,7 +3,6 @@
 // nothing to read until they are taken; they end by themselves when Bosun does, since their channel
 // and their terminal end then.
 
-import { isRunning } from "#base/os";
 import type { Shell } from "./shell";
 
 /** Starting one takes a core for 4 ms: not beside a command that is just starting, too. */
@@ -55,9 +54,9 @@ export function createWarmShell(start: () => Shell): WarmShell {
   };
   return {
     take() {
-      // Its end may not have come through yet: a command must not go into a dead shell.
+      // One whose end has not come through yet refuses the command: its channel is broken.
       for (let shell = spares.shift(); shell; shell = spares.shift()) {
-        if (shell.isAlive && isRunning(shell.pid)) return shell;
+        if (shell.isAlive) return shell;
       }
       return undefined;
     },
