@@ -104,6 +104,7 @@ async function buildBare(): Promise<string> {
     compile: { outfile },
     minify: true,
     bytecode: true,
+    format: "esm",
   });
   if (!built.success) throw new Error("The bare program could not be built.");
   return outfile;

@@ -110,7 +110,11 @@ describe("nothing is left behind", () => {
       await Bun.sleep(50);
       console.log("ready");
       await Bun.sleep(60_000);`;
-    const child = Bun.spawn([process.execPath, "-e", program], { stdout: "pipe" });
+    await using outer = createTestRunner();
+    const child = Bun.spawn([process.execPath, "-e", program], {
+      stdout: "pipe",
+      env: { ...process.env, TMPDIR: outer.root },
+    });
     await child.stdout.getReader().read();
     const family = listProcesses().filter((entry) => entry.parent === child.pid);
     // One that works and at least one that waits.

@@ -138,7 +138,11 @@ test("the program does not wait for it", async () => {
     await world.runner.warmUp();
     await world.run("true");
     setTimeout(() => console.log("last"), 100);`;
-  const child = Bun.spawn([process.execPath, "-e", program], { stdout: "pipe" });
+  await using outer = createTestRunner();
+  const child = Bun.spawn([process.execPath, "-e", program], {
+    stdout: "pipe",
+    env: { ...process.env, TMPDIR: outer.root },
+  });
   expect(await child.stdout.text()).toBe("last\n");
   expect(await child.exited).toBe(0);
 });
