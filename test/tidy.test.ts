@@ -174,6 +174,17 @@ describe("imports", () => {
     expect(findCycle(sources)).toBeUndefined();
   });
 
+  test("every child gets an environment of our choosing", () => {
+    // Without one Bun hands on its own copy of what it was started with, credentials included.
+    const spawning = production.filter((source) => /\bBun\.spawn(?:Sync)?\(/.test(source.text));
+    const wrong = spawning.filter(({ text }) => {
+      const calls = text.match(/\bBun\.spawn(?:Sync)?\(/g)?.length ?? 0;
+      return (text.match(/\benv:/g)?.length ?? 0) < calls;
+    });
+    expect(spawning.length).toBeGreaterThan(0);
+    expect(wrong.map((source) => source.path)).toEqual([]);
+  });
+
   test("policy does no input or output", () => {
     const wrong = production.filter(
       (source) =>
