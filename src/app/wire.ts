@@ -56,6 +56,9 @@ export interface Wired {
   close(): Promise<void>;
 }
 
+/** The first request goes out first. No reply is handed on before credentials are hidden. */
+const HIDING_DELAY_MS = 20;
+
 /** Housekeeping waits until the first request is on its way. */
 const IDLE_WORK_DELAY_MS = 150;
 
@@ -63,7 +66,9 @@ export async function wire(options: WireOptions): Promise<Wired> {
   const { configuration, cwd } = options;
   const { settings } = configuration;
   const scrubber = createScrubber(secretsOf(configuration));
-  const hidden = hideCredentials({ names: SECRET_VARIABLES, flags: ["--api-key"] });
+  const hidden = Bun.sleep(HIDING_DELAY_MS).then(() =>
+    hideCredentials({ names: SECRET_VARIABLES, flags: ["--api-key"] }),
+  );
   const temporary = createPrivateDirectory();
   const artifacts = createArtifactStore(temporary.path);
   const runner = createCommandRunner({

@@ -28,6 +28,10 @@ export type Conversationalist = Terminal | undefined;
 const STANDARD_INPUT = 0;
 const STANDARD_ERROR = 2;
 
+/** A terminal that takes nothing for so long is stopped or gone. */
+const WRITE_MS_MAX = 2000;
+const BUSY_PAUSE_MS = 5;
+
 /** The lines of a paste follow each other within this time; a person needs longer for one. */
 const PASTE_GAP_MS = 60;
 
@@ -60,6 +64,10 @@ function questionsDescriptor(showsErrors: boolean): number {
     // The terminal that is read from can be written to as well, nearly always.
     return STANDARD_INPUT;
   }
+}
+
+function isBusy(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "EAGAIN";
 }
 
 class LineTerminal implements Terminal {
@@ -100,10 +108,17 @@ class LineTerminal implements Terminal {
   }
 
   write(text: string): void {
-    try {
-      writeSync(this.#output, text);
-    } catch {
-      // It hung up; the end of input says so to whoever must know.
+    const bytes = Buffer.from(text);
+    const deadline = performance.now() + WRITE_MS_MAX;
+    for (let at = 0; at < bytes.length && performance.now() < deadline; ) {
+      try {
+        at += writeSync(this.#output, bytes, at);
+      } catch (error) {
+        // Input and output of a terminal share their settings: one that is read without waiting is
+        // written without waiting, too, and may be full.
+        if (!isBusy(error)) return;
+        Bun.sleepSync(BUSY_PAUSE_MS);
+      }
     }
   }
 
