@@ -236,7 +236,8 @@ const machine = `${cpus().length} x ${cpus()[0]?.model ?? "unknown"}, ${Math.rou
 const page = `# Figures
 
 \`npm run bench\` on the standalone executable, against a scripted model server on loopback.
-Machine: ${machine}; Bun ${Bun.version}. Times on a shared machine vary: medians are given.
+Machine: ${machine}; Bun ${Bun.version}. Times on a shared machine vary: medians are given, and
+the rows "for comparison" say how fast the machine was at that moment.
 
 | what | figure | bound | holds |
 | --- | --- | --- | --- |
