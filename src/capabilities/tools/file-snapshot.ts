@@ -47,7 +47,11 @@ export function failureOf(error: unknown, shown: string): unknown {
     EINVAL: `${shown} cannot be read.`,
     EAGAIN: `${shown} has nothing to read now.`,
   };
-  const message = words[errorCode(error)];
+  const code = errorCode(error);
+  // A system has more ways to say no than this list: none of them is a defect of ours.
+  const isFromSystem = error instanceof Error && "syscall" in error;
+  const message =
+    words[code] ?? (isFromSystem ? `The system refused ${shown} (${code}).` : undefined);
   return message === undefined ? error : new ToolFailure(message);
 }
 

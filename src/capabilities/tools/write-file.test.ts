@@ -212,3 +212,10 @@ test("a file that cannot be written leaves nothing behind", async () => {
   expect(child.stdout.toString() + child.stderr.toString()).toContain("Permission denied: new.txt");
   expect(readdirSync(world.workspace.root)).toEqual([]);
 });
+
+test("a folder that cannot be made is told to the model, and ends no run", async () => {
+  using world = setUp();
+  const words = await refusal(world.write, { path: "/proc/nope/x", content: "a" });
+  expect(words).toContain("/proc/nope/x");
+  expect(words).not.toStartWith("NOT REFUSED");
+});
