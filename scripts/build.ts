@@ -1,6 +1,6 @@
 // Bundles and compiles the program for this platform. Run by Bun, from the repository's root.
 
-export {};
+import { leanSdk } from "./lean-sdk";
 
 const result = await Bun.build({
   entrypoints: ["src/main.ts"],
@@ -16,6 +16,7 @@ const result = await Bun.build({
   bytecode: true,
   format: "esm",
   target: "bun",
+  plugins: [leanSdk()],
 });
 
 if (!result.success) {
