@@ -2,6 +2,6 @@
 // ports that it declares itself; app/ hands it their implementations.
 
 export { Agent } from "./agent/loop";
-export { MemoryJournal } from "./agent/memory-journal";
-export type { AgentOptions, JobNews, Verification } from "./agent/options";
+export { noJournal } from "./agent/no-journal";
+export type { AgentOptions, JobNews, Restored, Verification } from "./agent/options";
 export { composeSystemPrompt } from "./agent/prompt";

@@ -21,6 +21,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   "capabilities/models": ["agent/ports", "base/*"],
   "capabilities/policy": ["agent/ports", "base/protocol", "base/kit"],
   "capabilities/exec": ["agent/ports", "stores/*", "base/*"],
+  "capabilities/sandbox": ["base/*"],
   "capabilities/tools": ["agent/ports", "capabilities/exec", "stores/*", "base/*"],
   "stores/*": ["base/*"],
   "base/protocol": [],

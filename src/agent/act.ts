@@ -222,6 +222,8 @@ export class Actor {
         return { content: "Skipped: the owner wants something else (see below).", ok: false };
       }
       outcome.ownerApproved ||= passage.byOwner;
+      // The owner, or a journal that could not keep the call, may have ended the run just now.
+      if (signal.aborted) return { content: STOPPED, ok: false };
       setPhase("running");
       timer.startedAt = clock.now();
       try {

@@ -13,7 +13,7 @@ import type {
   Verdict,
 } from "./ports";
 
-export { MemoryJournal } from "./memory-journal";
+export { noJournal } from "./no-journal";
 
 /** A reply with text, calls, or both, as the model port hands it over. */
 export function makeReply(fields: {

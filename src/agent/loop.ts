@@ -2,12 +2,15 @@
 // steps: plan (one reply of the model), act (its calls), and around again until it is done.
 // Nothing here touches files, processes or the network: all of that comes in through the ports.
 
+import { StoreFailure } from "#base/kit";
 import type {
   AgentHandle,
   AgentState,
   Command,
   Event,
   EventBody,
+  Message,
+  NoticeLevel,
   Phase,
   Query,
   TodoItem,
@@ -30,24 +33,35 @@ const NOT_KEPT: ReadonlySet<EventBody["type"]> = new Set([
   "tool.output",
 ]);
 
+function begin({ systemPrompt, restored }: AgentOptions): Conversation {
+  return new Conversation([
+    { role: "system", content: systemPrompt },
+    ...(restored?.messages ?? []),
+  ]);
+}
+
 export class Agent implements AgentHandle {
-  readonly #options: AgentOptions;
+  #options: AgentOptions;
   readonly #watchers = new Set<Watcher>();
-  readonly #conversation: Conversation;
+  #conversation: Conversation;
   readonly #gate: Gate;
   readonly #actor: Actor;
   readonly #steering: string[] = [];
   #run: Run | undefined;
   #abort = new AbortController();
+  #working = Promise.resolve();
   #phase: Phase = "idle";
   #step = 0;
   #usage: Usage = NO_USAGE;
   #todo: readonly TodoItem[] = [];
+  /** Why this run cannot be kept; it ends for that. */
+  #storeFailure: StoreFailure | undefined;
   #paused: { promise: Promise<void>; resolve(): void } | undefined;
 
   constructor(options: AgentOptions) {
     this.#options = options;
-    this.#conversation = new Conversation([{ role: "system", content: options.systemPrompt }]);
+    this.#conversation = begin(options);
+    this.#todo = options.restored?.todo ?? [];
     const emit = (body: EventBody): void => this.#emit(body);
     options.watchJobs((job) => emit({ ...job, tail: options.scrub(job.tail) }));
     const setPhase = (phase: Phase): void => {
@@ -75,7 +89,7 @@ export class Agent implements AgentHandle {
     switch (command.kind) {
       case "prompt":
         if (this.#run) this.#steering.push(command.text);
-        else void this.#work(command.text);
+        else this.#working = this.#work(command.text);
         break;
       case "stop":
         this.#abort.abort();
@@ -92,6 +106,9 @@ export class Agent implements AgentHandle {
       case "suggest":
         this.#gate.answer(command);
         break;
+      case "session":
+        // Which conversation is worked on is decided by whoever keeps them.
+        break;
       case "autoApprove":
         this.#options.approver.autoApprove = command.on;
         if (command.on) this.#gate.reconsider();
@@ -99,9 +116,34 @@ export class Agent implements AgentHandle {
     }
   }
 
+  /** Goes on with another conversation; only while no run is on. */
+  adopt(session: Pick<AgentOptions, "session" | "journal" | "restored">): void {
+    if (this.#run) throw new Error("The agent is at work.");
+    this.#options = { ...this.#options, restored: undefined, ...session };
+    this.#conversation = begin(this.#options);
+    this.#todo = session.restored?.todo ?? [];
+    this.#step = 0;
+    this.#usage = NO_USAGE;
+  }
+
+  /** Resolves when no run is on. */
+  get idle(): Promise<void> {
+    return this.#working;
+  }
+
+  /** Says something that belongs to no run. */
+  notice(level: NoticeLevel, text: string): void {
+    this.#emit({ type: "notice", level, text });
+  }
+
   watch(watcher: Watcher): () => void {
     this.#watchers.add(watcher);
     return () => this.#watchers.delete(watcher);
+  }
+
+  /** The live context: what the next request begins with. */
+  get messages(): readonly Message[] {
+    return this.#conversation.messages;
   }
 
   ask(query: Query): AgentState {
@@ -126,6 +168,7 @@ export class Agent implements AgentHandle {
     this.#abort = new AbortController();
     this.#step = 0;
     this.#usage = NO_USAGE;
+    this.#storeFailure = undefined;
     this.#run = this.#makeRun();
     this.#emit({
       type: "run.started",
@@ -143,6 +186,7 @@ export class Agent implements AgentHandle {
     }
     this.#closeOpenCalls();
     this.#dropSteering();
+    if (this.#storeFailure) result = this.#tellStoreFailure(this.#storeFailure);
     this.#run = undefined;
     this.#phase = "idle";
     this.#resume();
@@ -193,6 +237,11 @@ export class Agent implements AgentHandle {
     }
   }
 
+  #tellStoreFailure({ message }: StoreFailure): RunResult {
+    this.#emit({ type: "error", kind: "storage", message });
+    return { status: "error", summary: message, exit: 1 };
+  }
+
   #tellDefect(error: unknown): string {
     const story = error instanceof Error ? (error.stack ?? error.message) : String(error);
     const message = this.#options.scrub(`A defect in Bosun ended the run. ${story}`);
@@ -235,14 +284,26 @@ export class Agent implements AgentHandle {
   }
 
   #emit(body: EventBody): void {
-    const { clock, id, journal } = this.#options;
+    const { clock, id } = this.#options;
     const event: Event = {
       v: EVENT_VERSION,
       at: new Date(clock.now()).toISOString(),
       agent: id,
       ...body,
     };
-    if (!NOT_KEPT.has(body.type)) journal.append(event);
+    if (!NOT_KEPT.has(body.type)) this.#keep(event);
     for (const watcher of this.#watchers) watcher(event);
+  }
+
+  /** Nothing goes on that cannot be kept: the run is cut as by a stop, and tells why at its end. */
+  #keep(event: Event): void {
+    try {
+      this.#options.journal.append(event);
+    } catch (error) {
+      if (!(error instanceof StoreFailure)) throw error;
+      this.#storeFailure ??= error;
+      this.#abort.abort();
+      this.#resume();
+    }
   }
 }

@@ -1,6 +1,6 @@
 // What an agent is made of: app/ builds this by hand, and nothing in agent/ looks further.
 
-import type { AgentId, EventBody, SessionId } from "#base/protocol";
+import type { AgentId, EventBody, Message, SessionId, TodoItem } from "#base/protocol";
 import type { ActOptions } from "./act";
 import type { Approver, Clock, Journal, Model, Tool, ToolSpecification } from "./ports";
 
@@ -8,6 +8,11 @@ export interface Verification {
   ok: boolean;
   exitCode: number | null;
   output: string;
+}
+
+export interface Restored {
+  messages: readonly Message[];
+  todo: readonly TodoItem[];
 }
 
 export type JobNews = Extract<EventBody, { type: "job" }>;
@@ -22,6 +27,8 @@ export interface AgentOptions extends Pick<ActOptions, "understand" | "scrub" | 
   journal: Journal;
   clock: Clock;
   systemPrompt: string;
+  /** What an earlier run left, without a system prompt; a history that strict providers accept. */
+  restored?: Restored | undefined;
   sandbox: "on" | "off";
   /** Steps before a run ends with status `limit`. */
   stepsMax: number;

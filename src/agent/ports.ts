@@ -7,7 +7,6 @@ import type {
   Event,
   Message,
   Preview,
-  Sequence,
   TodoItem,
   Usage,
 } from "#base/protocol";
@@ -197,9 +196,11 @@ export interface Approver {
 // --- Journal and clock -------------------------------------------------------------------------
 
 export interface Journal {
-  /** Durable, as far as this journal is durable at all, when it returns. */
-  append(event: Event): Sequence;
-  read(from: Sequence): Iterable<Event>;
+  /**
+   * When it returns, whatever may follow from this event may happen: what has to last does. Throws
+   * a StoreFailure when it cannot keep it; the event is kept with the next one that it can.
+   */
+  append(event: Event): void;
 }
 
 export interface Clock {

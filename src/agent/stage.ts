@@ -2,7 +2,7 @@
 
 import { expect } from "bun:test";
 import type { Event, EventBody, EventOf } from "#base/protocol";
-import { FakeApprover, MemoryJournal, makeReply, ScriptedModel, StillClock } from "./fakes";
+import { FakeApprover, makeReply, noJournal, ScriptedModel, StillClock } from "./fakes";
 import { Agent } from "./loop";
 import type { AgentOptions } from "./options";
 import type { Effect, Tool } from "./ports";
@@ -52,7 +52,7 @@ export function stage(
     tools: [makeTool({ name: "shell" }), makeTool({ name: "look", tags: ["read"] })],
     specifications: [],
     approver: new FakeApprover(),
-    journal: new MemoryJournal(),
+    journal: noJournal,
     clock: new StillClock(),
     systemPrompt: "system",
     sandbox: "off",

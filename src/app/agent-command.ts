@@ -18,6 +18,9 @@ const DEMO_REQUEST = "Show what Bosun does: a small real job in this directory."
 export async function runAgent(invocation: Invocation): Promise<number> {
   const { settings } = invocation.configuration;
   const isDemo = settings.demo;
+  if (settings.noSession && (settings.session ?? settings.resume) !== undefined) {
+    throw new UsageError("--no-session contradicts --session and --resume: leave one out.");
+  }
   const request = isDemo ? DEMO_REQUEST : await readRequest(invocation);
   if (!isDemo && settings.apiBase === undefined) return explainEndpoints(invocation);
   return isDemo ? runDemo(invocation) : work(invocation, await findEndpoint(invocation), request);
@@ -33,7 +36,13 @@ async function work(
   // Programs read --json: nobody is there to be asked.
   const terminal = mode === "json" ? undefined : await openTerminal();
   if (request === undefined && !terminal) throw new UsageError(noRequest(args));
-  const wired = await wire({ configuration, cwd, endpoint, isAttended: terminal !== undefined });
+  const wired = await wire({
+    configuration,
+    cwd,
+    endpoint,
+    isAttended: terminal !== undefined,
+    keepsSession: !settings.noSession && !settings.demo,
+  });
   const output = openStandardOutput(() => wired.agent.send({ kind: "stop" }));
   const isOutlineSeen = await isTerminal(STANDARD_OUTPUT);
   try {

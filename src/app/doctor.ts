@@ -4,9 +4,11 @@
 import { existsSync } from "node:fs";
 import { arch, release } from "node:os";
 import { probeEndpoint } from "#capabilities/models";
+import { createSandbox, listWalls } from "#capabilities/sandbox";
 import type { Configuration } from "./config";
 import { SETTING_LIST } from "./config/settings";
 import { readPolicyRules } from "./rules";
+import { commandPolicy } from "./sandbox";
 import { VERSION } from "./version";
 
 /** The endpoint gets this long to list its models. */
@@ -38,7 +40,7 @@ export async function runDoctor({ configuration, cwd }: DoctorOptions): Promise<
   for (const tool of ["bash", "git", "rg"]) lines.push(row(tool, Bun.which(tool) ?? "not found"));
   const rules = await readPolicyRules(configuration);
   lines.push(row("approval rules", String(rules.length)));
-  lines.push("", "Sandbox", row("state", "off", "this version has none: commands run unconfined"));
+  lines.push("", "Sandbox", ...(await sandboxRows({ configuration, cwd })));
   lines.push("", "Terminal", ...terminalRows());
   lines.push("", "Endpoint", ...(await endpointRows(configuration)));
   await Bun.write(Bun.stdout, `${lines.join("\n")}\n`);
@@ -59,6 +61,23 @@ function mask(value: unknown): string {
   if (typeof value !== "string") return "-";
   const tail = value.length >= 4 * KEY_TAIL_CHARACTERS ? value.slice(-KEY_TAIL_CHARACTERS) : "";
   return `••••${tail}`;
+}
+
+async function sandboxRows(options: DoctorOptions): Promise<string[]> {
+  if (options.configuration.settings.disableSandbox) {
+    return [row("state", "off", "disabled: commands run unconfined")];
+  }
+  const policy = commandPolicy(options);
+  const sandbox = await createSandbox({ policy, confineSignals: true });
+  const walls = await sandbox.measure();
+  sandbox.close();
+  const state = walls.filesystem.stands ? "on" : "off";
+  return [
+    row("state", state, walls.abi > 0 ? `measured; Landlock ${walls.abi}` : "measured"),
+    ...listWalls(walls).map(({ name, wall }) =>
+      row(name, wall.stands ? "guarded" : "not guarded", wall.reason),
+    ),
+  ];
 }
 
 function terminalRows(): string[] {

@@ -1,6 +1,7 @@
 // From the command line to an exit status: which face of the program is meant, and what it needs.
 
 import { realpathSync } from "node:fs";
+import { StoreFailure } from "#base/kit";
 import { runAgent } from "./agent-command";
 import { type Configuration, resolveConfiguration } from "./config";
 import { type Arguments, EXIT_USAGE, readArguments, UsageError } from "./config/arguments";
@@ -15,6 +16,10 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
     if (error instanceof UsageError) {
       process.stderr.write(`bosun: ${error.message}\n`);
       return EXIT_USAGE;
+    }
+    if (error instanceof StoreFailure || (error instanceof Error && error.name === "MirrorError")) {
+      process.stderr.write(`bosun: ${error.message}\n`);
+      return EXIT_DEFECT;
     }
     return tellDefect(error);
   }
@@ -52,6 +57,10 @@ async function dispatch(args: Arguments): Promise<number> {
     case "policy": {
       const { runPolicyCommand } = await import("./policy-command");
       return runPolicyCommand({ args, configuration, cwd });
+    }
+    case "sessions": {
+      const { runSessionsCommand } = await import("./sessions/command");
+      return runSessionsCommand({ args, configuration, cwd });
     }
     case "doctor": {
       const { runDoctor } = await import("./doctor");

@@ -7,7 +7,7 @@ import {
   type AgentOptions,
   composeSystemPrompt,
   type JobNews,
-  MemoryJournal,
+  noJournal,
   type Verification,
 } from "#agent";
 import type { Model } from "#agent/ports";
@@ -18,7 +18,7 @@ import {
   removeStaleDirectories,
   systemClock,
 } from "#base/os";
-import { makeSessionId } from "#base/protocol";
+import { type AgentHandle, makeSessionId } from "#base/protocol";
 import {
   type CommandRunner,
   CREDENTIAL_NAMES,
@@ -39,7 +39,13 @@ import { loadGrammar } from "./grammar";
 import { isInsideRepository, readInstructions } from "./instructions";
 import type { Endpoint } from "./invocation";
 import { createLazyPolicy, type LazyPolicy } from "./policy";
+import { ARTIFACTS_DIRECTORY, projectDirectory } from "./project";
 import { readPolicyRules } from "./rules";
+import { openSandbox, type RunSandbox } from "./sandbox";
+import { withSessions } from "./sessions/host";
+import { type Session, SessionKeeper } from "./sessions/keeper";
+import type { Mirroring } from "./sessions/mirroring";
+import { routeOf } from "./sessions/route";
 import { createTools } from "./tools";
 
 export interface WireOptions {
@@ -48,10 +54,12 @@ export interface WireOptions {
   endpoint: Endpoint;
   /** Whether somebody is there to approve. */
   isAttended: boolean;
+  /** Whether the conversation is kept beyond the run. */
+  keepsSession: boolean;
 }
 
 export interface Wired {
-  agent: Agent;
+  agent: AgentHandle;
   /** Ends every process and removes every temporary file. */
   close(): Promise<void>;
 }
@@ -69,8 +77,13 @@ export async function wire(options: WireOptions): Promise<Wired> {
   const hidden = Bun.sleep(HIDING_DELAY_MS).then(() =>
     hideCredentials({ names: SECRET_VARIABLES, flags: ["--api-key"] }),
   );
+  const sandbox = await openSandbox(options, { delayMs: HIDING_DELAY_MS });
   const temporary = createPrivateDirectory();
-  const artifacts = createArtifactStore(temporary.path);
+  const workspace: Workspace = { root: cwd, cwd };
+  const keeper = options.keepsSession ? makeKeeper(options, workspace) : undefined;
+  const artifacts = createArtifactStore(
+    keeper ? join(projectDirectory(configuration.home, cwd), ARTIFACTS_DIRECTORY) : temporary.path,
+  );
   const runner = createCommandRunner({
     root: cwd,
     temporary: temporary.path,
@@ -79,21 +92,38 @@ export async function wire(options: WireOptions): Promise<Wired> {
     secretNames: [...CREDENTIAL_NAMES, ...SECRET_VARIABLES],
     timeoutMs: settings.timeout * 1000,
     outputBytesMax: settings.maxOutputBytes,
+    launcher: () => sandbox.launcher(),
   });
+  const { session, mirroring, told } = await startSession(keeper, options);
+  for (const text of told) process.stderr.write(`bosun: ${text}\n`);
   const policy = policyOf(options, await readPolicyRules(configuration));
   const agent = new Agent(
-    agentOptions({ ...options, policy, scrubber, hidden, runner, artifacts }),
+    agentOptions({
+      ...options,
+      policy,
+      scrubber,
+      hidden,
+      sandbox,
+      runner,
+      artifacts,
+      workspace,
+      session,
+    }),
   );
+  mirroring?.follow(agent);
   const idle = setTimeout(() => {
     void policy.load();
-    void runner.warmUp();
+    void sandbox.measured.then(() => runner.warmUp());
     removeStaleDirectories();
   }, IDLE_WORK_DELAY_MS);
   return {
-    agent,
+    agent: withSessions(agent, keeper, mirroring),
     async close() {
       clearTimeout(idle);
+      mirroring?.close();
+      keeper?.close();
       await runner.close();
+      sandbox.close();
       temporary.remove();
     },
   };
@@ -103,16 +133,17 @@ interface Parts extends WireOptions {
   policy: LazyPolicy;
   scrubber: Scrubber;
   hidden: Promise<unknown>;
+  sandbox: RunSandbox;
   runner: CommandRunner;
   artifacts: ArtifactStore;
+  workspace: Workspace;
+  session: Session;
 }
 
 function agentOptions(parts: Parts): AgentOptions {
   const { configuration, cwd, scrubber, runner } = parts;
   const { settings } = configuration;
-  const session = makeSessionId(Date.now());
-  const workspace: Workspace = { root: cwd, cwd };
-  const { policy } = parts;
+  const { policy, workspace, session } = parts;
   const tools = createTools({
     workspace,
     runner,
@@ -123,16 +154,15 @@ function agentOptions(parts: Parts): AgentOptions {
   });
   return {
     id: "main",
-    session,
-    model: createModel(parts, session),
+    ...session,
+    model: createModel(parts, session.session),
     tools,
     specifications: tools.map((tool) => toSpecification(tool, { brief: settings.fast })),
     understand: understandCall,
     approver: policy.approver,
-    journal: new MemoryJournal(),
     clock: systemClock,
     systemPrompt: systemPrompt(configuration, cwd),
-    sandbox: "off",
+    sandbox: parts.sandbox.state,
     stepsMax: settings.maxSteps,
     replyTokensMax: settings.maxTokens,
     cwd: () => workspace.cwd,
@@ -144,6 +174,50 @@ function agentOptions(parts: Parts): AgentOptions {
       const stream = scrubber.stream();
       return { push: (text) => stream.write(text), end: () => stream.end() };
     },
+  };
+}
+
+function makeKeeper(
+  { configuration, cwd, endpoint }: WireOptions,
+  workspace: Workspace,
+): SessionKeeper {
+  return new SessionKeeper({
+    home: configuration.home,
+    workspace: cwd,
+    route: routeOf(endpoint.apiBase),
+    model: endpoint.model,
+    cwd: () => workspace.cwd,
+    setCwd: (path) => {
+      workspace.cwd = path;
+    },
+  });
+}
+
+interface Started {
+  session: Session;
+  mirroring?: Mirroring;
+  told: readonly string[];
+}
+
+/** A file is kept beside the store only for who asked for a session by name. */
+async function startSession(
+  keeper: SessionKeeper | undefined,
+  { configuration, cwd, endpoint }: WireOptions,
+): Promise<Started> {
+  const { session: file, resume } = configuration.settings;
+  if (!keeper) {
+    return { session: { session: makeSessionId(Date.now()), journal: noJournal }, told: [] };
+  }
+  if (file === undefined && resume === undefined) {
+    return { session: await keeper.begin(), told: keeper.notices };
+  }
+  const { startMirroring } = await import("./sessions/mirroring");
+  const { model, apiBase } = endpoint;
+  const mirroring = await startMirroring({ keeper, directory: cwd, file, resume, model, apiBase });
+  return {
+    session: mirroring.session,
+    mirroring,
+    told: [...keeper.notices, ...mirroring.told],
   };
 }
 
@@ -184,7 +258,8 @@ function secretsOf({ settings }: Configuration): string[] {
   return [...new Set(values.filter((value) => value !== undefined && value !== ""))] as string[];
 }
 
-function createModel({ configuration, endpoint, scrubber, hidden }: Parts, session: string): Model {
+function createModel(parts: Parts, session: string): Model {
+  const { configuration, endpoint, scrubber } = parts;
   const { settings, home } = configuration;
   const model = createChatModel({
     ...endpoint,
@@ -195,7 +270,7 @@ function createModel({ configuration, endpoint, scrubber, hidden }: Parts, sessi
     extraBody: settings.extraBody,
     clock: systemClock,
   });
-  const waiting = withReplyAfter(model, hidden);
+  const waiting = withReplyAfter(model, parts);
   if (!settings.debug) return waiting;
   const chosen = settings.debugDumpDirectory;
   return withDebugDumps(waiting, {
@@ -205,13 +280,21 @@ function createModel({ configuration, endpoint, scrubber, hidden }: Parts, sessi
   });
 }
 
-/** No reply is handed on before credentials are out of sight of what it may ask to run. */
-function withReplyAfter(model: Model, ready: Promise<unknown>): Model {
+/**
+ * No reply is handed on before credentials are out of sight of what it may ask to run, and before
+ * the walls around that are measured. What the owner must know of them is told once.
+ */
+function withReplyAfter(model: Model, { hidden, sandbox }: Parts): Model {
+  let isTold = false;
   return {
     name: model.name,
     async *stream(request, signal) {
       for await (const event of model.stream(request, signal)) {
-        if (event.kind === "reply") await ready;
+        if (event.kind === "reply") {
+          const [text] = await Promise.all([sandbox.measured, hidden]);
+          if (text !== undefined && !isTold) yield { kind: "notice", level: "warning", text };
+          isTold = true;
+        }
         yield event;
       }
     },

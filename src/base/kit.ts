@@ -3,3 +3,4 @@
 export { nearestName } from "./kit/nearest";
 export type { Scrubber, ScrubStream } from "./kit/scrub";
 export { createScrubber } from "./kit/scrub";
+export { StoreFailure } from "./kit/store-failure";

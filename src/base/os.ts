@@ -2,8 +2,12 @@
 
 export type { SystemClock } from "./os/clock";
 export { systemClock } from "./os/clock";
+export type { LockAttempt, TryLock } from "./os/file-lock";
+export { loadFileLock } from "./os/file-lock";
 export type { HiddenCredentials } from "./os/hide-credentials";
 export { hideCredentials } from "./os/hide-credentials";
+export type { Kernel } from "./os/landlock";
+export { loadKernel } from "./os/landlock";
 export type { Libc } from "./os/libc";
 export { loadLibc } from "./os/libc";
 export type { Output } from "./os/output";
@@ -20,3 +24,5 @@ export {
   signalProcess,
   workingDirectoryOf,
 } from "./os/processes";
+export type { Place } from "./os/system-tape";
+export { SystemTape } from "./os/system-tape";

@@ -1,7 +1,7 @@
 // The words that every part of Bosun shares: plain data, no behaviour beyond making ids.
 // Front ends, the agent, stores and providers all speak these types and nothing wider.
 
-export type { Command } from "./protocol/command";
+export type { Command, SessionAction } from "./protocol/command";
 export type {
   ApprovalDecision,
   Event,

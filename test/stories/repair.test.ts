@@ -223,7 +223,7 @@ describe("by hand, on a terminal", () => {
   test("what was typed before the question never answers it", async () => {
     using server = startModelServer([{ delayMs: 700, ...edit }, complete]);
     using run = new TerminalRun({ place, args: ["go"], env: environment(server.url) });
-    await run.see("sandbox");
+    await run.see("scripted · ");
     run.type("y");
     await run.see("Approve?");
     run.type("\r");

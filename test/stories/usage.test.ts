@@ -36,8 +36,10 @@ describe("bad usage is one clear line and exit status 64", () => {
     [["--nogui"], "There is no request"],
     [["--json"], "There is no request"],
     [["--loop", "PROMPT.md"], "--loop is not in this version"],
-    [["--session", "x.json", "go"], "--session is not in this version"],
-    [["sessions"], "bosun sessions is not in this version"],
+    [["models"], "bosun models is not in this version"],
+    [["--resume", "20260101_000000_abcd", "go"], "There is no session 20260101_000000_abcd"],
+    [["--resume", "go"], "There is no session here to resume"],
+    [["sessions", "rename"], "sessions takes no words"],
     [["policy"], "policy needs a command"],
   ])("%j", async (args, message) => {
     const run = await runBosun({ place, args, env: ENDPOINT });
@@ -156,7 +158,8 @@ describe("questions about the program", () => {
     expect(run.stdout).toMatch(/api_key +••••cdef +\(environment BOSUN_API_KEY\)/);
     expect(run.stdout).toMatch(/max_steps +500 +\(default\)/);
     expect(run.stdout).toContain("2 models");
-    expect(run.stdout).toMatch(/Sandbox\n +state +off/);
+    expect(run.stdout).toMatch(/Sandbox\n +state +on +\(measured; Landlock \d+\)/);
+    expect(run.stdout).toMatch(/writes outside +guarded\n/);
     expect(run.stdout).not.toContain("sk-secret");
   });
 });

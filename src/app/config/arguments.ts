@@ -10,7 +10,7 @@ export const SUBCOMMANDS = {
   policy: "Say what would happen to a command, and why.",
   doctor: "Show settings, runtime, sandbox, terminal and endpoint.",
   repl: undefined,
-  sessions: undefined,
+  sessions: "List the conversations of this directory; fork ID copies one to it.",
   models: undefined,
   scheduler: undefined,
   telegram: undefined,
@@ -62,16 +62,23 @@ function readFlag(argument: string, rest: string[], into: Arguments): void {
   let text = equals < 0 ? undefined : argument.slice(equals + 1);
   if (text === undefined && setting.placeholder === undefined) text = "on";
   if (text === undefined) {
-    const next = rest[0];
-    if (next === undefined || (next.startsWith("--") && !setting.valueOptional)) {
-      throw new UsageError(`${flag} needs a value: ${flag} ${setting.placeholder}.`);
-    }
-    text = rest.shift() ?? "";
+    text = takeValue(setting, flag, rest);
   }
   const value = setting.parse(text);
   if (isProblem(value)) throw new UsageError(`${flag} ${value.problem}.`);
   into.values.set(name, value);
   into.flags.set(name, flag);
+}
+
+function takeValue(setting: Setting<unknown>, flag: string, rest: string[]): string {
+  const next = rest[0];
+  if (setting.optionalValue) {
+    return next !== undefined && setting.optionalValue.test(next) ? (rest.shift() ?? "") : "";
+  }
+  if (next === undefined || next.startsWith("--")) {
+    throw new UsageError(`${flag} needs a value: ${flag} ${setting.placeholder}.`);
+  }
+  return rest.shift() ?? "";
 }
 
 export function readArguments(argv: readonly string[]): Arguments {

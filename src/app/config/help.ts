@@ -11,7 +11,11 @@ const FLAG_COLUMN = 30;
 
 function flagOf(setting: Setting<unknown>): string {
   const names = [setting.flag, ...(setting.aliases ?? [])].filter((name) => name !== undefined);
-  return names.join(", ") + (setting.placeholder && setting.flag ? ` ${setting.placeholder}` : "");
+  return names.join(", ") + (setting.placeholder && setting.flag ? ` ${valueName(setting)}` : "");
+}
+
+function valueName({ placeholder, optionalValue }: Setting<unknown>): string {
+  return optionalValue ? `[${placeholder}]` : String(placeholder);
 }
 
 function defaultOf(setting: Setting<unknown>): string {

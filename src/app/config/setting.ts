@@ -14,8 +14,8 @@ export interface Setting<Value> {
   aliases?: readonly string[];
   /** The name of the value in `--help`; a setting without one is a switch. */
   placeholder?: string;
-  /** A flag whose value may be left out. */
-  valueOptional?: boolean;
+  /** The value may be left out: the next word is one only when it looks like this. */
+  optionalValue?: RegExp;
   /** Environment variables, the first that is set wins. */
   env: readonly string[];
   /** The key in config.toml. */
@@ -50,7 +50,7 @@ type Common = Pick<Setting<unknown>, "group" | "help"> &
       | "secret"
       | "unavailable"
       | "placeholder"
-      | "valueOptional"
+      | "optionalValue"
       | "isList"
     >
   >;

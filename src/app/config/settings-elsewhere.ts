@@ -6,23 +6,6 @@ import { oneOf, onOff, type Setting, text } from "./setting";
 export const NOT_YET = "is not in this version";
 
 export const SETTINGS_ELSEWHERE = {
-  session: text({
-    group: "Elsewhere",
-    flag: "--session",
-    placeholder: "FILE",
-    help: "Session file.",
-    default: undefined,
-    unavailable: NOT_YET,
-  }),
-  resume: text({
-    group: "Elsewhere",
-    flag: "--resume",
-    placeholder: "ID",
-    valueOptional: true,
-    help: "Resume a session.",
-    default: undefined,
-    unavailable: NOT_YET,
-  }),
   loop: text({
     group: "Elsewhere",
     flag: "--loop",

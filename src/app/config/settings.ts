@@ -16,6 +16,9 @@ const checkNotEmpty = (value: string): string | undefined =>
 /** No command of an agent runs longer: a day is more than anyone means. */
 export const TIMEOUT_SECONDS_MAX = 86_400;
 
+/** As the command line tells a session's id from the first word of a request. */
+const SESSION_ID = /^\d{8}_\d{6}_[0-9a-f]+$/;
+
 export const SETTINGS = {
   // --- Endpoint ----------------------------------------------------------------------------------
   apiBase: text({
@@ -170,7 +173,7 @@ export const SETTINGS = {
   disableSandbox: onOff({
     group: "Approval and safety",
     flag: "--disable-sandbox",
-    help: "Run commands without the operating-system sandbox. This version has none.",
+    help: "Run commands without the operating-system sandbox.",
   }),
 
   // --- Limits ------------------------------------------------------------------------------------
@@ -316,7 +319,22 @@ export const SETTINGS = {
   noSession: onOff({
     group: "How it runs",
     flag: "--no-session",
-    help: "Keep no session. Headless runs keep none by themselves.",
+    help: "Keep no session: nothing of the conversation is left behind.",
+  }),
+  session: text({
+    group: "How it runs",
+    flag: "--session",
+    placeholder: "FILE",
+    help: "Go on with the session in FILE, and keep it there as well, to be read and edited.",
+    default: undefined,
+  }),
+  resume: text({
+    group: "How it runs",
+    flag: "--resume",
+    placeholder: "ID",
+    optionalValue: SESSION_ID,
+    help: "Go on with that session, or with the latest of this directory.",
+    default: undefined,
   }),
 
   ...SETTINGS_ELSEWHERE,

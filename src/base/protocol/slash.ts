@@ -20,7 +20,18 @@ export const SLASH_COMMANDS: readonly SlashCommand[] = [
     help: "Stop the run: a pending reply and a running command are cut.",
   },
   { name: "pause", aliases: [], help: "Hold the run after its current step; again goes on." },
-  { name: "resume", aliases: ["unpause"], help: "Go on after a pause." },
+  {
+    name: "resume",
+    aliases: ["unpause"],
+    argument: "[ID]",
+    help: "Go on after a pause; otherwise go on with a session.",
+  },
+  { name: "sessions", aliases: [], help: "List the conversations of this directory." },
+  { name: "session", aliases: [], help: "Show this session: its id, its file, what is kept." },
+  { name: "reload", aliases: [], help: "Read the session file again, as it was edited." },
+  { name: "fork", aliases: [], help: "Go on in a copy of this conversation." },
+  { name: "new", aliases: [], help: "Start a new conversation; this one stays in /sessions." },
+  { name: "clear", aliases: [], help: "Stop, and start a new conversation." },
   { name: "autoapprove", aliases: ["aa"], help: "Switch asking off or on." },
   { name: "approve", aliases: [], help: "Approve the call that waits." },
   { name: "reject", aliases: [], help: "Skip the call that waits." },
@@ -61,8 +72,18 @@ export function readSlash(line: string, state: AgentState): SlashReading | undef
     case "pause":
       return command({ kind: state.pausing ? "resume" : "pause" });
     case "resume":
-      if (!state.pausing) return { kind: "wrong", text: "Nothing is paused." };
-      return command({ kind: "resume" });
+      if (state.pausing) return command({ kind: "resume" });
+      if (argument === "") return command({ kind: "session", action: "list" });
+      return command({ kind: "session", action: "resume", id: argument.trim() });
+    case "sessions":
+      return command({ kind: "session", action: "list" });
+    case "session":
+      return command({ kind: "session", action: "show" });
+    case "fork":
+    case "reload":
+    case "new":
+    case "clear":
+      return command({ kind: "session", action: entry.name });
     case "autoapprove":
       return command({ kind: "autoApprove", on: !state.autoApprove });
     case "approve":

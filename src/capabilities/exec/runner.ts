@@ -39,8 +39,11 @@ export interface CommandRunnerOptions {
   killBytesMax?: number;
   /** An absolute path; default: bash from PATH, /bin/sh where there is none. */
   shell?: string;
-  /** Words in front of every shell, such as a program that puts it into a sandbox. */
-  launcher?: readonly string[];
+  /**
+   * Words in front of a shell, such as a program that puts it into a sandbox; asked for each one.
+   * When it throws no shell is started, and the command's result says why.
+   */
+  launcher?: () => readonly string[];
 }
 
 export interface CommandRunner {
@@ -57,7 +60,7 @@ export function createCommandRunner(options: CommandRunnerOptions): CommandRunne
   const sessions = createSessions();
   const supply = createShellSupply({
     shell: options.shell ?? findShell(),
-    launcher: options.launcher ?? [],
+    launcher: options.launcher ?? (() => []),
     environment: commandEnvironment({
       from: options.environment ?? process.env,
       secretNames: options.secretNames ?? CREDENTIAL_NAMES,

@@ -5,7 +5,13 @@ import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { RUN_MARK } from "./environment";
 import type { Sessions } from "./sessions";
-import { type Shell, type ShellListener, startPlainShell, startShell } from "./shell";
+import {
+  type Shell,
+  type ShellListener,
+  type ShellStart,
+  startPlainShell,
+  startShell,
+} from "./shell";
 import { createWarmShell } from "./warm-shell";
 
 /** A channel takes that much at once, with room for the setup. */
@@ -33,7 +39,8 @@ export interface ShellSupply {
 export interface ShellSupplyOptions {
   /** Absolute; only one whose name ends in `bash` can wait for its command. */
   shell: string;
-  launcher: readonly string[];
+  /** The words in front of a shell; may throw. */
+  launcher(): readonly string[];
   environment: Readonly<Record<string, string>>;
   /** A directory that exists as long as Bosun runs. */
   root: string;
@@ -43,11 +50,13 @@ export interface ShellSupplyOptions {
 }
 
 export function createShellSupply(options: ShellSupplyOptions): ShellSupply {
-  const { shell, launcher, environment, sessions } = options;
-  const startOptions = { shell, launcher, environment, cwd: options.root };
+  const { shell, environment, sessions } = options;
+  const startOptions = (): ShellStart => {
+    return { shell, launcher: options.launcher(), environment, cwd: options.root };
+  };
   const isBash = shell.endsWith("bash");
   const warm = createWarmShell(() => {
-    const waiting = startShell(startOptions);
+    const waiting = startShell(startOptions());
     sessions.add(waiting);
     return waiting;
   });
@@ -56,11 +65,11 @@ export function createShellSupply(options: ShellSupplyOptions): ShellSupply {
   let isPrepared = false;
 
   const startWith = (command: Parameters<Shell["begin"]>[0]): Shell => {
-    if (!isBash) return startPlainShell(startOptions, command);
+    if (!isBash) return startPlainShell(startOptions(), command);
     for (let ready = warm.take(); ready; ready = warm.take()) {
       if (ready.begin(command)) return ready;
     }
-    const fresh = startShell(startOptions);
+    const fresh = startShell(startOptions());
     if (!fresh.begin(command)) throw new Error("the shell ended before it took its command");
     return fresh;
   };

@@ -1,0 +1,7 @@
+// A journal that keeps nothing: for runs without a session.
+
+import type { Journal } from "./ports";
+
+export const noJournal: Journal = {
+  append: () => undefined,
+};
