@@ -46,6 +46,7 @@ export function commandPolicy({ configuration, cwd }: SandboxSurroundings) {
     home: configuration.home,
     userId: process.getuid?.() ?? 0,
     environment: process.env,
+    network: configuration.settings.sandboxNetwork === "none" ? "none" : "all",
   });
 }
 

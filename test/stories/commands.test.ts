@@ -179,10 +179,10 @@ describe("in time", () => {
 });
 
 describe("nothing is left behind", () => {
-  const mine = (): string[] => readdirSync(tmpdir()).filter((name) => /^bosun-\d+-/.test(name));
+  const directoriesOf = (pid: number): string[] =>
+    readdirSync(tmpdir()).filter((name) => name.startsWith(`bosun-${pid}-`));
 
   test.each(["SIGTERM", "SIGHUP", "SIGINT"] as const)("by %s in a command", async (signal) => {
-    const before = mine();
     const { run } = await play(
       [shell("setsid sleep 400 & (sleep 401 &) ; bash -c 'sleep 402 | cat'"), done],
       [],
@@ -193,7 +193,7 @@ describe("nothing is left behind", () => {
     expect(run.exit).toBe(130);
     expect(run.all("run.finished")[0]?.status).toBe("stopped");
     expect(await survivors(place.home)).toEqual([]);
-    expect(mine().filter((name) => !before.includes(name))).toEqual([]);
+    expect(directoriesOf(run.pid)).toEqual([]);
   });
 
   test("a second SIGINT leaves at once", async () => {

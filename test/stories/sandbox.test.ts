@@ -2,7 +2,7 @@
 // the owner sees of it.
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { makePlace, type Place, runBosun } from "../support/bosun";
 import { type Script, startModelServer } from "../support/model-server";
@@ -50,6 +50,19 @@ describe.skipIf(process.platform !== "linux")("the sandbox", () => {
     expect(existsSync(join(outside, "new"))).toBe(false);
     expect(existsSync(join(place.home, ".bosun", "new"))).toBe(false);
     expect(run.all("notice")).toEqual([]);
+  });
+
+  test("without a network no command reaches anything, not even on this machine", async () => {
+    const config = join(place.home, "config.toml");
+    const connect = (port: string): Script[number] =>
+      shell(`python3 -c 'import socket; socket.create_connection(("127.0.0.1", ${port}), 2)'`);
+    using other = startModelServer([]);
+    const { port } = new URL(other.url);
+    const open = await play([connect(port)]);
+    writeFileSync(config, '[sandbox]\nnetwork = "none"\n');
+    const cut = await play([connect(port)], ["--config", config]);
+    const exits = [open, cut].map((run) => run.all("tool.finished")[0]?.exitCode);
+    expect(exits).toEqual([0, 1]);
   });
 
   test("Bosun itself is out of reach of its commands", async () => {

@@ -10,7 +10,7 @@ export const SUBCOMMANDS = {
   policy: "Say what would happen to a command, and why.",
   doctor: "Show settings, runtime, sandbox, terminal and endpoint.",
   repl: undefined,
-  sessions: "List the conversations of this directory; fork ID copies one to it.",
+  sessions: "List the conversations of this directory, or all; fork ID copies one to it.",
   models: undefined,
   scheduler: undefined,
   telegram: undefined,

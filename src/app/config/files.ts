@@ -58,9 +58,15 @@ export async function readConfigFile(
       file.rules = raw;
       continue;
     }
-    readKey(file, key, raw, { project });
+    for (const [name, value] of flatten(key, raw)) readKey(file, name, value, { project });
   }
   return file;
+}
+
+/** A table's settings by their dotted names; anything else is itself. */
+function flatten(key: string, raw: unknown): [string, unknown][] {
+  if (typeof raw !== "object" || raw === null || Array.isArray(raw)) return [[key, raw]];
+  return Object.entries(raw).map(([inner, value]) => [`${key}.${inner}`, value]);
 }
 
 function readKey(

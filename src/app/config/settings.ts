@@ -175,6 +175,13 @@ export const SETTINGS = {
     flag: "--disable-sandbox",
     help: "Run commands without the operating-system sandbox.",
   }),
+  sandboxNetwork: oneOf({
+    group: "Approval and safety",
+    key: "sandbox.network",
+    help: "The network of commands inside the sandbox: all, or none.",
+    default: "all",
+    words: ["all", "none"],
+  }),
 
   // --- Limits ------------------------------------------------------------------------------------
   timeout: count({

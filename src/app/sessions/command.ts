@@ -17,21 +17,27 @@ import { listSessions } from "./list";
 import { answerOpenCalls, dropOpaqueParts } from "./recover";
 import { routeOf } from "./route";
 
-/** Without words it lists; `fork ID` copies a session of any directory to this one. */
+/** Without words it lists the newest, with `all` all; `fork ID` copies a session of any directory to this one. */
 export async function runSessionsCommand(invocation: Invocation): Promise<number> {
   const { args, configuration, cwd } = invocation;
   const [word, id, ...more] = args.words;
   const own = join(projectDirectory(configuration.home, cwd), STORE_FILE);
-  if (word === undefined) return list(invocation, own);
+  if (id === undefined && (word === undefined || word === "all")) {
+    return list(invocation, own, word === undefined ? undefined : Number.POSITIVE_INFINITY);
+  }
   if (word !== "fork" || id === undefined || more.length > 0) {
-    throw new UsageError("sessions takes no words, or: bosun sessions fork ID.");
+    throw new UsageError("sessions takes no words, or: all, or: fork ID.");
   }
   const copied = copySession(invocation, own, id);
   await Bun.write(Bun.stdout, `Session ${copied} is a copy of ${id}: bosun --resume ${copied}\n`);
   return 0;
 }
 
-async function list({ configuration, cwd }: Invocation, own: string): Promise<number> {
+async function list(
+  { configuration, cwd }: Invocation,
+  own: string,
+  max: number | undefined,
+): Promise<number> {
   const records = existsSync(own) ? recordsOf(own) : [];
   const elsewhere = listElsewhere(configuration.home, own);
   if (configuration.settings.json) {
@@ -45,7 +51,9 @@ async function list({ configuration, cwd }: Invocation, own: string): Promise<nu
     const line = `${newest?.workspace}: ${sessions}, the latest ${newest?.id}  ${newest?.title}`;
     return `  ${oneLine(line)}`;
   });
-  const parts = [`${oneLine(cwd)}\n${listSessions(records, undefined)}`];
+  const parts = [
+    `${oneLine(cwd)}\n${listSessions(records, undefined, max === undefined ? {} : { max })}`,
+  ];
   if (others.length > 0) parts.push(`In other places:\n${others.join("\n")}`);
   await Bun.write(Bun.stdout, `${parts.join("\n\n")}\n`);
   return 0;
