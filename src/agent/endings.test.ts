@@ -92,6 +92,8 @@ describe("endings", () => {
     const s = stage([makeReply({ text: "" }), makeReply({ text: "" })]);
     const end = await runOnce(s);
     expect([end.status, end.exit, end.steps]).toEqual(["error", 1, 2]);
+    const turn = s.model.requests[1]?.messages.find(({ role }) => role === "assistant");
+    expect(turn?.content).not.toBe("");
   });
 
   test("announced calls that never arrived are asked for once", async () => {

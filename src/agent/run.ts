@@ -117,7 +117,7 @@ export class Run {
     });
     if (planned.kind === "failure") return this.#fail(planned.failure);
     const reply = this.#withFreshIds(planned.reply);
-    this.#options.append(reply.message);
+    this.#options.append(withSomeContent(reply.message));
     if (reply.usage) this.#options.addUsage(reply.usage);
     if (reply.calls.length === 0) return this.#answer(reply);
     return this.#actOn(reply);
@@ -332,4 +332,11 @@ export class Run {
   #end(status: RunStatus, summary: string): RunResult {
     return { status, summary, exit: EXIT[status] };
   }
+}
+
+/** Strict providers take no empty turn, templates of local models no two of the user's in a row. */
+function withSomeContent(message: AssistantMessage): AssistantMessage {
+  const { content, tool_calls: calls, refusal } = message;
+  const isEmpty = (content ?? "").trim() === "" && !calls?.length && !refusal;
+  return isEmpty ? { ...message, content: "(The reply was empty.)" } : message;
 }
