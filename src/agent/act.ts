@@ -15,7 +15,7 @@ import {
 } from "./ports";
 
 export interface ActOptions {
-  tools: ReadonlyMap<string, Tool>;
+  tools: () => ReadonlyMap<string, Tool>;
   /** Our name and parameters for a call that uses another agent's name, if it is well known. */
   understand(name: string, args: Args): UnderstoodCall | undefined;
   gate: Gate;
@@ -110,10 +110,10 @@ export class Actor {
   }
 
   #find(call: RequestedCall): { tool: Tool; mapArguments(args: Args): Args } | undefined {
-    const own = this.#options.tools.get(call.name);
+    const own = this.#options.tools().get(call.name);
     if (own) return { tool: own, mapArguments: (args) => args };
     const known = this.#options.understand(call.name, argumentsOf(call));
-    const tool = known && this.#options.tools.get(known.name);
+    const tool = known && this.#options.tools().get(known.name);
     return tool && known ? { tool, mapArguments: (args) => known.mapArguments(args) } : undefined;
   }
 
@@ -192,7 +192,7 @@ export class Actor {
   }
 
   #unknownTool(name: string): string {
-    const names = [...this.#options.tools.keys()];
+    const names = [...this.#options.tools().keys()];
     if (name === "") return `The call has no tool name. The tools are: ${names.join(", ")}.`;
     const nearest = nearestName(name, names);
     const hint = nearest ? ` Did you mean ${nearest}?` : "";

@@ -22,6 +22,7 @@ import { Actor } from "./act";
 import { Conversation } from "./conversation";
 import { Gate } from "./gate";
 import type { AgentOptions } from "./options";
+import type { Tool } from "./ports";
 import { Run, type RunResult } from "./run";
 
 const NO_USAGE: Usage = { input: 0, output: 0, cached: 0, billable: 0 };
@@ -68,8 +69,12 @@ export class Agent implements AgentHandle {
       this.#phase = phase;
     };
     this.#gate = new Gate({ approver: options.approver, emit, setPhase });
+    let tools: Map<string, Tool> | undefined;
     this.#actor = new Actor({
-      tools: new Map(options.tools.map((tool) => [tool.name, tool])),
+      tools: () => {
+        tools ??= new Map(options.tools().map((tool) => [tool.name, tool]));
+        return tools;
+      },
       understand: options.understand,
       gate: this.#gate,
       clock: options.clock,

@@ -21,7 +21,8 @@ export interface AgentOptions extends Pick<ActOptions, "understand" | "scrub" | 
   id: AgentId;
   session: SessionId;
   model: Model;
-  tools: readonly Tool[];
+  /** Asked for when the first call of a reply is looked at. */
+  tools: () => readonly Tool[];
   specifications: readonly ToolSpecification[];
   approver: Approver;
   journal: Journal;

@@ -42,14 +42,14 @@ export interface Stage {
 
 export function stage(
   script: ConstructorParameters<typeof ScriptedModel>[0],
-  options: Partial<AgentOptions> = {},
+  { tools, ...options }: Partial<Omit<AgentOptions, "tools">> & { tools?: readonly Tool[] } = {},
 ): Stage {
   const model = new ScriptedModel(script);
   const agent = new Agent({
     id: "main",
     session: "s",
     model,
-    tools: [makeTool({ name: "shell" }), makeTool({ name: "look", tags: ["read"] })],
+    tools: () => tools ?? [makeTool({ name: "shell" }), makeTool({ name: "look", tags: ["read"] })],
     specifications: [],
     approver: new FakeApprover(),
     journal: noJournal,

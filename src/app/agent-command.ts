@@ -1,7 +1,7 @@
 // `bosun [request]`: finds out what to do and with which model, then lets a front end do it.
 
 import { isTerminal, openStandardOutput } from "#base/os";
-import { openTerminal, runHeadless } from "#frontends/headless";
+import { type HeardSignal, openTerminal, runHeadless } from "#frontends/headless";
 import { type Arguments, EXIT_USAGE, UsageError } from "./config/arguments";
 import type { DemoServer } from "./demo/server";
 import type { Endpoint, Invocation } from "./invocation";
@@ -133,8 +133,8 @@ async function runDemo(invocation: Invocation): Promise<number> {
   }
 }
 
-function listenToSignals(handler: (signal: "SIGINT" | "SIGTERM" | "SIGHUP") => void): () => void {
-  const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+function listenToSignals(handler: (signal: HeardSignal) => void): () => void {
+  const signals = ["SIGINT", "SIGTERM", "SIGHUP", "SIGCONT"] as const;
   const listeners = signals.map((signal) => {
     const listener = (): void => handler(signal);
     process.on(signal, listener);

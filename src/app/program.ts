@@ -10,6 +10,10 @@ import { VERSION } from "./version";
 const EXIT_DEFECT = 1;
 
 export async function runProgram(argv: readonly string[]): Promise<number> {
+  // The runtime itself would print these and go on, with a run that nobody ends any more.
+  for (const event of ["uncaughtException", "unhandledRejection"] as const) {
+    process.on(event, (error: unknown) => process.exit(tellDefect(error)));
+  }
   try {
     return await dispatch(readArguments(argv));
   } catch (error) {

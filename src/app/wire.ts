@@ -6,7 +6,6 @@ import {
   Agent,
   type AgentOptions,
   composeSystemPrompt,
-  type JobNews,
   noJournal,
   type Verification,
 } from "#agent";
@@ -19,25 +18,19 @@ import {
   systemClock,
 } from "#base/os";
 import { type AgentHandle, makeSessionId } from "#base/protocol";
-import {
-  type CommandRunner,
-  CREDENTIAL_NAMES,
-  createCommandRunner,
-  type Job,
-  runVerification,
-  type Workspace,
-} from "#capabilities/exec";
+import type { Workspace } from "#capabilities/exec";
 import { createChatModel } from "#capabilities/models";
 import type { PolicyRule } from "#capabilities/policy";
-import { toSpecification, understandCall } from "#capabilities/tools";
 import { type ArtifactStore, createArtifactStore } from "#stores/artifacts";
 import { splitCommands } from "./commands-text";
 import type { Configuration } from "./config";
 import { SECRET_VARIABLES } from "./config/settings";
 import { withDebugDumps } from "./debug-dump";
 import { loadGrammar } from "./grammar";
+import { createGuard, type Guard } from "./guard";
 import { isInsideRepository, readInstructions } from "./instructions";
 import type { Endpoint } from "./invocation";
+import { LateHands } from "./late-hands";
 import { createLazyPolicy, type LazyPolicy } from "./policy";
 import { ARTIFACTS_DIRECTORY, projectDirectory } from "./project";
 import { readPolicyRules } from "./rules";
@@ -46,7 +39,7 @@ import { withSessions } from "./sessions/host";
 import { type Session, SessionKeeper } from "./sessions/keeper";
 import type { Mirroring } from "./sessions/mirroring";
 import { routeOf } from "./sessions/route";
-import { createTools } from "./tools";
+import { toolSpecifications } from "./specifications" with { type: "macro" };
 
 export interface WireOptions {
   configuration: Configuration;
@@ -72,31 +65,34 @@ const IDLE_WORK_DELAY_MS = 150;
 
 export async function wire(options: WireOptions): Promise<Wired> {
   const { configuration, cwd } = options;
-  const { settings } = configuration;
   const scrubber = createScrubber(secretsOf(configuration));
-  const hidden = Bun.sleep(HIDING_DELAY_MS).then(() =>
-    hideCredentials({ names: SECRET_VARIABLES, flags: ["--api-key"] }),
-  );
-  const sandbox = await openSandbox(options, { delayMs: HIDING_DELAY_MS });
   const temporary = createPrivateDirectory();
+  const guard = createGuard(temporary.path);
+  const hidden = Bun.sleep(HIDING_DELAY_MS).then(() => {
+    // Before the walls are measured: from outside of them it is out of every command's reach.
+    guard.watchdog.start();
+    return hideCredentials({ names: SECRET_VARIABLES, flags: ["--api-key"] });
+  });
+  const sandbox = await openSandbox(options, { delayMs: HIDING_DELAY_MS });
   const workspace: Workspace = { root: cwd, cwd };
   const keeper = options.keepsSession ? makeKeeper(options, workspace) : undefined;
   const artifacts = createArtifactStore(
     keeper ? join(projectDirectory(configuration.home, cwd), ARTIFACTS_DIRECTORY) : temporary.path,
   );
-  const runner = createCommandRunner({
-    root: cwd,
-    temporary: temporary.path,
-    artifacts,
-    scrubber,
-    secretNames: [...CREDENTIAL_NAMES, ...SECRET_VARIABLES],
-    timeoutMs: settings.timeout * 1000,
-    outputBytesMax: settings.maxOutputBytes,
-    launcher: () => sandbox.launcher(),
-  });
   const { session, mirroring, told } = await startSession(keeper, options);
   for (const text of told) process.stderr.write(`bosun: ${text}\n`);
   const policy = policyOf(options, await readPolicyRules(configuration));
+  const temporaryPath = temporary.path;
+  const hands = makeHands({
+    ...options,
+    workspace,
+    policy,
+    scrubber,
+    sandbox,
+    guard,
+    artifacts,
+    temporaryPath,
+  });
   const agent = new Agent(
     agentOptions({
       ...options,
@@ -104,16 +100,16 @@ export async function wire(options: WireOptions): Promise<Wired> {
       scrubber,
       hidden,
       sandbox,
-      runner,
-      artifacts,
+      hands,
       workspace,
       session,
     }),
   );
   mirroring?.follow(agent);
+  guard.follow(agent, { isKept: keeper !== undefined });
   const idle = setTimeout(() => {
     void policy.load();
-    void sandbox.measured.then(() => runner.warmUp());
+    void Promise.all([hands.load(), sandbox.measured]).then(([{ runner }]) => runner.warmUp());
     removeStaleDirectories();
   }, IDLE_WORK_DELAY_MS);
   return {
@@ -122,11 +118,49 @@ export async function wire(options: WireOptions): Promise<Wired> {
       clearTimeout(idle);
       mirroring?.close();
       keeper?.close();
-      await runner.close();
+      await hands.close();
       sandbox.close();
       temporary.remove();
+      await guard.watchdog.close();
     },
   };
+}
+
+interface HandsParts extends WireOptions {
+  workspace: Workspace;
+  policy: LazyPolicy;
+  scrubber: Scrubber;
+  sandbox: RunSandbox;
+  guard: Guard;
+  artifacts: ArtifactStore;
+  temporaryPath: string;
+}
+
+function makeHands(parts: HandsParts): LateHands {
+  const { configuration, cwd, workspace, policy, sandbox, guard, artifacts } = parts;
+  const { settings } = configuration;
+  return new LateHands(async () => {
+    const { createHands } = await import("./hands");
+    return createHands({
+      workspace,
+      artifacts,
+      outputBytesMax: settings.maxOutputBytes,
+      mayRead: (path) => policy.mayRead(path),
+      isReadOnly: (command, at) => policy.isReadOnly(command, at),
+      commands: {
+        root: cwd,
+        temporary: parts.temporaryPath,
+        artifacts,
+        scrubber: parts.scrubber,
+        secretNames: SECRET_VARIABLES,
+        timeoutMs: settings.timeout * 1000,
+        outputBytesMax: settings.maxOutputBytes,
+        launcher: () => sandbox.launcher(),
+        runMark: guard.runMark,
+        watch: guard.watchdog,
+      },
+    });
+  });
 }
 
 interface Parts extends WireOptions {
@@ -134,31 +168,23 @@ interface Parts extends WireOptions {
   scrubber: Scrubber;
   hidden: Promise<unknown>;
   sandbox: RunSandbox;
-  runner: CommandRunner;
-  artifacts: ArtifactStore;
+  hands: LateHands;
   workspace: Workspace;
   session: Session;
 }
 
 function agentOptions(parts: Parts): AgentOptions {
-  const { configuration, cwd, scrubber, runner } = parts;
+  const { configuration, cwd, scrubber, hands } = parts;
   const { settings } = configuration;
   const { policy, workspace, session } = parts;
-  const tools = createTools({
-    workspace,
-    runner,
-    artifacts: parts.artifacts,
-    outputBytesMax: settings.maxOutputBytes,
-    mayRead: (path) => policy.mayRead(path),
-    isReadOnly: (command, at) => policy.isReadOnly(command, at),
-  });
+  const specifications = toolSpecifications();
   return {
     id: "main",
     ...session,
     model: createModel(parts, session.session),
-    tools,
-    specifications: tools.map((tool) => toSpecification(tool, { brief: settings.fast })),
-    understand: understandCall,
+    tools: () => hands.tools,
+    specifications: settings.fast ? specifications.brief : specifications.whole,
+    understand: (name, args) => hands.understand(name, args),
     approver: policy.approver,
     clock: systemClock,
     systemPrompt: systemPrompt(configuration, cwd),
@@ -166,9 +192,9 @@ function agentOptions(parts: Parts): AgentOptions {
     stepsMax: settings.maxSteps,
     replyTokensMax: settings.maxTokens,
     cwd: () => workspace.cwd,
-    verify: verifier(runner, settings.verify, cwd),
-    takeNews: () => runner.jobs.drainNews().map(describeJob),
-    watchJobs: (tell) => runner.jobs.onChange((job) => tell(jobNews(job))),
+    verify: verifier(hands, settings.verify, cwd),
+    takeNews: () => hands.takeNews(),
+    watchJobs: (tell) => hands.watchJobs(tell),
     scrub: (text) => scrubber.text(text),
     scrubStream: () => {
       const stream = scrubber.stream();
@@ -281,17 +307,18 @@ function createModel(parts: Parts, session: string): Model {
 }
 
 /**
- * No reply is handed on before credentials are out of sight of what it may ask to run, and before
- * the walls around that are measured. What the owner must know of them is told once.
+ * No reply is handed on before credentials are out of sight of what it may ask to run, before the
+ * walls around that are measured, and before there are tools. What the owner must know of the walls
+ * is told once.
  */
-function withReplyAfter(model: Model, { hidden, sandbox }: Parts): Model {
+function withReplyAfter(model: Model, { hidden, sandbox, hands }: Parts): Model {
   let isTold = false;
   return {
     name: model.name,
     async *stream(request, signal) {
       for await (const event of model.stream(request, signal)) {
         if (event.kind === "reply") {
-          const [text] = await Promise.all([sandbox.measured, hidden]);
+          const [text] = await Promise.all([sandbox.measured, hidden, hands.load()]);
           if (text !== undefined && !isTold) yield { kind: "notice", level: "warning", text };
           isTold = true;
         }
@@ -302,19 +329,10 @@ function withReplyAfter(model: Model, { hidden, sandbox }: Parts): Model {
 }
 
 function verifier(
-  runner: CommandRunner,
+  hands: LateHands,
   command: string | undefined,
   cwd: string,
 ): ((signal: AbortSignal) => Promise<Verification>) | undefined {
   if (command === undefined) return undefined;
-  return (signal) => runVerification({ runner, command, cwd, signal });
-}
-
-function jobNews({ id, state, exitCode, tail }: Job): JobNews {
-  return { type: "job", id, state, exitCode, tail };
-}
-
-function describeJob({ id, command, state, exitCode, tail, logFile }: Job): string {
-  const end = state === "killed" ? "was killed" : `ended with exit status ${exitCode ?? "unknown"}`;
-  return `[Background job ${id} ${end}: ${command}]\n${tail}\n[whole log: ${logFile}]`;
+  return async (signal) => (await hands.load()).verify(command, cwd, signal);
 }

@@ -24,5 +24,8 @@ export {
   signalProcess,
   workingDirectoryOf,
 } from "./os/processes";
+export { RUN_MARK } from "./os/run-mark";
 export type { Place } from "./os/system-tape";
 export { SystemTape } from "./os/system-tape";
+export type { Watchdog } from "./os/watchdog";
+export { createWatchdog } from "./os/watchdog";

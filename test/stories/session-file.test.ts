@@ -156,7 +156,7 @@ test("another file is left alone", async () => {
 });
 
 test("/reload takes over what was edited meanwhile", async () => {
-  serve([{ text: "A1" }, { text: "A2" }]);
+  serve([{ text: "answer A1" }, { text: "answer A2" }]);
   using talk = new TerminalRun({
     place,
     args: ["--nogui", "--auto-approve", "--session", "s.json"],
@@ -164,13 +164,13 @@ test("/reload takes over what was edited meanwhile", async () => {
   });
   await talk.see("› ");
   await talk.answer("alpha");
-  await talk.see("A1");
+  await talk.see("answer A1");
   await talk.see("› ");
   writeFileSync(file(), JSON.stringify([{ role: "user", content: "other" }]));
   await talk.answer("/reload");
   await talk.see("Read 1 messages");
   await talk.answer("beta");
-  await talk.see("A2");
+  await talk.see("answer A2");
   expect(contents(1)).toEqual(["other", "beta"]);
   await talk.answer("/quit");
   expect(await talk.exited).toBe(0);

@@ -264,31 +264,36 @@ describe("when nothing can be kept", () => {
 
 describe("in a conversation", () => {
   test("/new, /fork, /sessions and /resume move between conversations", async () => {
-    const { server, env } = serve([{ text: "A1" }, { text: "B1" }, { text: "F1" }, { text: "A2" }]);
+    const { server, env } = serve([
+      { text: "answer A1" },
+      { text: "answer B1" },
+      { text: "answer F1" },
+      { text: "answer A2" },
+    ]);
     using talk = new TerminalRun({ place, args: ["--nogui", "--auto-approve"], env });
     await talk.see("› ");
     await talk.answer("alpha");
-    await talk.see("A1");
+    await talk.see("answer A1");
     await talk.see("› ");
     await talk.answer("/new");
     await talk.see("new conversation");
     await talk.answer("beta");
-    await talk.see("B1");
+    await talk.see("answer B1");
     await talk.see("› ");
     await talk.answer("/fork");
     await talk.see("a copy of");
     await talk.answer("fork's");
-    await talk.see("F1");
+    await talk.see("answer F1");
     await talk.see("› ");
     await talk.answer("/sessions");
     const id = /(\d{8}_\d{6}_[0-9a-f]{4})/.exec(await talk.see(/\d{8}_\S+ .*alpha/))?.[1];
     await talk.answer(`/resume ${id}`);
     await talk.see("Restored 2 messages");
     await talk.answer("again");
-    await talk.see("A2");
+    await talk.see("answer A2");
     expect(contents(server, 1)).toEqual(["beta"]);
-    expect(contents(server, 2)).toEqual(["beta", "B1", "fork's"]);
-    expect(contents(server, 3)).toEqual(["alpha", "A1", "again"]);
+    expect(contents(server, 2)).toEqual(["beta", "answer B1", "fork's"]);
+    expect(contents(server, 3)).toEqual(["alpha", "answer A1", "again"]);
     await talk.answer("/quit");
     expect(await talk.exited).toBe(0);
   });

@@ -87,6 +87,11 @@ export class TerminalRun {
     this.#child.kill(signal);
   }
 
+  /** Closes the terminal, as closing its window does. */
+  hangUp(): void {
+    this.#child.terminal?.close();
+  }
+
   close(): void {
     this.#child.kill("SIGKILL");
     this.#child.terminal?.close();

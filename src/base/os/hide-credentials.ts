@@ -1,10 +1,13 @@
 // Overwrites credentials in this process's own memory of its environment and arguments, which
 // every process of the same user can read in /proc/PID/environ and /proc/PID/cmdline. Linux only
 // and best effort. Source of the addresses: proc_pid_stat(5), fields 48 to 51.
+// A core file would hold them all the same, and whoever may set our limits can make the kernel
+// write one: from here on there are none of this process.
 // Bun keeps a copy of the environment from its start, and gives that to a child that is spawned
 // without `env`: whoever spawns after this passes `env: process.env` or an environment of its own.
 
 import { readFileSync } from "node:fs";
+import { loadLibc } from "./libc";
 
 export interface HiddenCredentials {
   /** Names of variables that were taken out of process.env, overwritten where possible. */
@@ -39,6 +42,7 @@ export async function hideCredentials(options: {
     }
   }
   for (const name of names) delete process.env[name];
+  (await loadLibc())?.forbidDumps();
   return { names, arguments: hidden };
 }
 

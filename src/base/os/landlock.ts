@@ -96,7 +96,9 @@ function kernelOf(call: SystemCall): Kernel {
         close();
         return undefined;
       }
-      return { path: `/proc/${process.pid}/fd/${fd}`, close };
+      // Named by the child itself, which holds it until it executes: our own number is closed to it
+      // once there are no dumps of us.
+      return { path: `/proc/self/fd/${fd}`, close };
     },
     confineSignals() {
       if (landlockAbi < SCOPE_ABI) return false;

@@ -13,9 +13,6 @@ export const CREDENTIAL_NAMES: readonly string[] = [
   "TAI_*",
 ];
 
-/** Differs from command to command: by it what left its command's session is still found. */
-export const RUN_MARK = "BOSUN_RUN";
-
 /** Scripts that a shell runs at its start, options it takes over, and what a new shell sets. */
 const SHELL_STATE = ["BASH_ENV", "ENV", "SHELLOPTS", "BASHOPTS", "PWD", "OLDPWD", "_"];
 /** Sizes of another terminal. */

@@ -3,6 +3,9 @@
 // Not covered: submodules, whose git gets a fresh environment from git itself.
 // Source: git-config(1), gitattributes(5).
 
+import { realpathSync } from "node:fs";
+import { delimiter, isAbsolute } from "node:path";
+
 /** Settings that can always be given, and cost nothing. */
 const ALWAYS: readonly (readonly [string, string])[] = [
   ["core.fsmonitor", "false"],
@@ -50,7 +53,7 @@ export async function hardenedGit(command: string, cwd: string): Promise<Record<
 
 /** The names of all settings that come from the repository, its includes too. */
 async function repositoryKeys(cwd: string): Promise<string[]> {
-  const git = Bun.which("git");
+  const git = Bun.which("git", { PATH: trustedPath() });
   if (!git) return [];
   const child = Bun.spawn([git, "config", "--list", "--show-scope", "--name-only", "-z"], {
     cwd,
@@ -66,4 +69,22 @@ async function repositoryKeys(cwd: string): Promise<string[]> {
     if (words[at] === "local" || words[at] === "worktree") keys.push(words[at + 1] ?? "");
   }
   return keys;
+}
+
+/** Folders that commands may write: one could have left a program of that name there. */
+const UNTRUSTED = ["/tmp", "/dev"];
+
+/** The PATH without relative folders, and without those that a command may write. */
+function trustedPath(): string {
+  const untrusted = [...UNTRUSTED, process.cwd()];
+  const isTrusted = (folder: string): boolean => {
+    try {
+      const real = isAbsolute(folder) ? realpathSync(folder) : "";
+      return real !== "" && !untrusted.some((at) => real === at || real.startsWith(`${at}/`));
+    } catch {
+      // Not there: then no program lies in it now, and whoever makes it is not known.
+      return false;
+    }
+  };
+  return (process.env.PATH ?? "").split(delimiter).filter(isTrusted).join(delimiter);
 }

@@ -12,7 +12,7 @@ import { execute, type Outcome } from "./execution";
 import { hardenedGit } from "./git-hardening";
 import { createJobs, type Jobs } from "./jobs";
 import { createOutputPipe } from "./output";
-import { createSessions } from "./sessions";
+import { createSessions, type SessionWatch } from "./sessions";
 import { COMMAND_BYTES_MAX, createShellSupply, type ShellSupply } from "./shell-supply";
 
 export const TIMEOUT_MS = 120_000;
@@ -44,6 +44,9 @@ export interface CommandRunnerOptions {
    * When it throws no shell is started, and the command's result says why.
    */
   launcher?: () => readonly string[];
+  /** Marks every command in its environment, as RUN_MARK; default: a random text. */
+  runMark?: string;
+  watch?: SessionWatch;
 }
 
 export interface CommandRunner {
@@ -57,7 +60,7 @@ export interface CommandRunner {
 }
 
 export function createCommandRunner(options: CommandRunnerOptions): CommandRunner {
-  const sessions = createSessions();
+  const sessions = createSessions(options.watch);
   const supply = createShellSupply({
     shell: options.shell ?? findShell(),
     launcher: options.launcher ?? (() => []),
@@ -67,6 +70,7 @@ export function createCommandRunner(options: CommandRunnerOptions): CommandRunne
     }),
     root: options.root,
     temporary: options.temporary,
+    runMark: options.runMark ?? crypto.randomUUID(),
     sessions,
   });
   const jobs = createJobs({ ...options, supply, sessions });

@@ -126,6 +126,29 @@ describe("nothing is left behind", () => {
     expect(await until(() => left().every((entry) => entry.state === "Z"))).toBe(true);
   });
 
+  test("who watches is told of each session and of its end, and is no command's child", async () => {
+    const told: string[] = [];
+    const watcher = Bun.spawn(["sleep", "300"], { env: process.env, detached: true });
+    const world = createTestRunner({
+      watch: {
+        pid: watcher.pid,
+        begun: (session) => told.push(`begun ${session}`),
+        ended: (session) => told.push(`ended ${session}`),
+      },
+    });
+    expect(await world.run("echo $$ >pid; sleep 300 &")).toMatchObject({ stillRunning: 1 });
+    const session = pidIn(world, "pid");
+    expect(told).toContain(`begun ${session}`);
+    expect(told).not.toContain(`ended ${session}`);
+    await world[Symbol.asyncDispose]();
+    const sessions = (word: string) =>
+      told.flatMap((line) => (line.startsWith(word) ? [line.split(" ")[1] ?? ""] : [])).sort();
+    expect(sessions("ended")).toEqual(sessions("begun"));
+    expect(new Set(sessions("begun")).size).toBe(sessions("begun").length);
+    expect(isRunning(watcher.pid)).toBe(true);
+    watcher.kill();
+  });
+
   test("no zombie stays", async () => {
     await using world = createTestRunner();
     await world.run("(sleep 0.2 &)");

@@ -9,11 +9,11 @@ import {
   listProcesses,
   loadLibc,
   type ProcessEntry,
+  RUN_MARK,
   readEnvironment,
   readProcess,
   signalProcess,
 } from "#base/os";
-import { RUN_MARK } from "./environment";
 import type { Shell } from "./shell";
 
 /** From SIGTERM to SIGKILL; a stop must be through within a second. */
@@ -42,9 +42,20 @@ export interface Sessions {
   close(): Promise<void>;
 }
 
-export function createSessions(): Sessions {
-  return new SessionTable();
+/** Is told which sessions there are, to end them should this program be killed. */
+export interface SessionWatch {
+  /** A child of ours that is no command's. */
+  readonly pid: number | undefined;
+  begun(session: number): void;
+  ended(session: number): void;
 }
+
+export function createSessions(watch?: SessionWatch): Sessions {
+  return new SessionTable(watch);
+}
+
+/** Those that were not closed yet. */
+const open = new Set<object>();
 
 class SessionTable implements Sessions {
   /** By session, which is the shell's pid: the shells that are there, and their marks. */
@@ -56,6 +67,10 @@ class SessionTable implements Sessions {
   #libc: Libc | undefined;
   #sweeping: ReturnType<typeof setTimeout> | undefined;
 
+  constructor(readonly watch: SessionWatch | undefined) {
+    open.add(this);
+  }
+
   async prepare(): Promise<void> {
     this.#libc ??= await loadLibc();
     this.#libc?.becomeSubreaper();
@@ -63,7 +78,10 @@ class SessionTable implements Sessions {
 
   add(shell: Shell, mark = ""): void {
     const { pid } = shell;
-    if (!this.#shells.has(pid)) shell.gone.then(() => this.#shells.delete(pid));
+    if (!this.#shells.has(pid)) {
+      this.watch?.begun(pid);
+      shell.gone.then(() => this.#gone(pid));
+    }
     this.#shells.set(pid, { shell, mark });
   }
 
@@ -97,25 +115,42 @@ class SessionTable implements Sessions {
 
   async close(): Promise<void> {
     clearTimeout(this.#sweeping);
-    if (this.#shells.size === 0 && this.#escaped.size === 0) return;
+    open.delete(this);
+    const isAnyoneLeft = this.#shells.size + this.#escaped.size > 0 || this.#strays().size > 0;
+    if (!isAnyoneLeft) return;
     const marks = [...this.#shells.values()].map((entry) => entry.mark);
-    const ended = await endProcesses(
-      () =>
-        familyOf(
-          (entry) =>
-            this.#shells.has(entry.session) ||
-            this.#escaped.get(entry.pid) === entry.start ||
-            marks.some((mark) => hasMark(entry.pid, mark)),
-        ),
-      KILL_GRACE_MS,
-    );
+    const ended = await endProcesses(() => {
+      const strays = this.#strays();
+      return familyOf(
+        (entry) =>
+          this.#shells.has(entry.session) ||
+          strays.has(entry.pid) ||
+          this.#escaped.get(entry.pid) === entry.start ||
+          marks.some((mark) => hasMark(entry.pid, mark)),
+      );
+    }, KILL_GRACE_MS);
     await Promise.all([...this.#shells.values()].map((entry) => entry.shell.gone));
     this.#collect(ended);
   }
 
+  /**
+   * What dropped its mark and its session still came to us when its parents ended. Whose it was is
+   * not known: it is left to the last that closes.
+   */
+  #strays(): ReadonlySet<number> {
+    return new Set(open.size > 0 ? [] : this.#orphans().map(({ pid }) => pid));
+  }
+
+  #gone(pid: number): void {
+    this.#shells.delete(pid);
+    this.watch?.ended(pid);
+  }
+
   /** Our living children that no module of ours started as such: a shell's, left behind. */
   #orphans(): ProcessEntry[] {
-    const unknown = childrenOf(process.pid).filter((pid) => !this.#shells.has(pid));
+    const unknown = childrenOf(process.pid).filter(
+      (pid) => !this.#shells.has(pid) && pid !== this.watch?.pid,
+    );
     if (unknown.length === 0) return [];
     const own = readProcess(process.pid)?.session;
     return unknown
@@ -163,6 +198,7 @@ class SessionTable implements Sessions {
     const before = this.#dead;
     this.#dead = new Map();
     for (const pid of childrenOf(process.pid)) {
+      if (pid === this.watch?.pid) continue;
       const entry = readProcess(pid);
       if (entry?.state !== "Z" || this.#shells.has(pid)) continue;
       // Bun collects its own children within moments; what lies there longer is an orphan.

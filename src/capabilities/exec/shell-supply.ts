@@ -3,7 +3,7 @@
 
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { RUN_MARK } from "./environment";
+import { RUN_MARK } from "#base/os";
 import type { Sessions } from "./sessions";
 import {
   type Shell,
@@ -46,11 +46,13 @@ export interface ShellSupplyOptions {
   root: string;
   /** The private directory for the files of this run. */
   temporary: string;
+  /** What each command's mark begins with. */
+  runMark: string;
   sessions: Sessions;
 }
 
 export function createShellSupply(options: ShellSupplyOptions): ShellSupply {
-  const { shell, environment, sessions } = options;
+  const { shell, environment, sessions, runMark } = options;
   const startOptions = (): ShellStart => {
     return { shell, launcher: options.launcher(), environment, cwd: options.root };
   };
@@ -60,7 +62,6 @@ export function createShellSupply(options: ShellSupplyOptions): ShellSupply {
     sessions.add(waiting);
     return waiting;
   });
-  const runMark = crypto.randomUUID();
   let count = 0;
   let isPrepared = false;
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { isRunning, listProcesses } from "#base/os";
+import { isRunning, listProcesses, RUN_MARK } from "#base/os";
 import { COLUMNS, cleanTerminalText, ROWS } from "./clean";
-import { commandEnvironment, RUN_MARK } from "./environment";
+import { commandEnvironment } from "./environment";
 import { createTestRunner, until } from "./fakes";
 import { SHELL_NAME } from "./script";
 import { startShell } from "./shell";

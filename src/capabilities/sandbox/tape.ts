@@ -2,7 +2,7 @@
 // Landlock forbids every later change to mounts, and so keeps a command from taking them down.
 // Sources: landlock(7), mount_namespaces(7), user_namespaces(7), mount_setattr(2), capabilities(7).
 
-import { readdirSync, statSync } from "node:fs";
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { SystemTape } from "#base/os";
 import { isWithin, type SandboxPolicy } from "./policy";
@@ -46,14 +46,22 @@ const IFF_UP = 1;
 const INTERFACE_REQUEST_BYTES = 40;
 const INTERFACE_NAME_BYTES = 16;
 
-/** With these, root's command would undo the walls or go around them; the rest of root stays. */
+/**
+ * With these, root's command would undo the walls, go around them, or change the whole machine: its
+ * clock, its network, its consoles. The rest of root stays.
+ */
 const DROPPED_CAPABILITIES = {
   DAC_READ_SEARCH: 2,
+  LINUX_IMMUTABLE: 9,
+  NET_ADMIN: 12,
   SYS_MODULE: 16,
   SYS_RAWIO: 17,
   SYS_PTRACE: 19,
+  SYS_PACCT: 20,
   SYS_ADMIN: 21,
   SYS_BOOT: 22,
+  SYS_TIME: 25,
+  SYS_TTY_CONFIG: 26,
   MKNOD: 27,
   MAC_OVERRIDE: 32,
   MAC_ADMIN: 33,
@@ -62,8 +70,12 @@ const DROPPED_CAPABILITIES = {
   CHECKPOINT_RESTORE: 40,
 };
 
-/** Device files through which root reaches whole disks or memory, besides block devices. */
-const RAW_DEVICES = /^(?:sg\d+|nvme\d+|ng\d+n\d+|mem|kmem|port)$/;
+/**
+ * Device files through which root reaches whole disks, memory, or the owner's keyboard and screen,
+ * besides block devices.
+ */
+const RAW_DEVICES =
+  /^(?:sg\d+|bsg|nvme\d+|ng\d+n\d+|mtd\w+|mem|kmem|port|input|uinput|uhid|vcs\w*)$/;
 
 /** The executable file; undefined for a processor that we do not know. */
 export function sandboxImage(policy: SandboxPolicy, means: Means): Uint8Array | undefined {
@@ -92,6 +104,7 @@ function addMounts(tape: SystemTape, policy: SandboxPolicy, means: Means): void 
     tape.call("mount", [path, path, 0, MS_BIND | MS_REC, 0], { failure });
   }
   const readOnly = new Uint8Array(new BigUint64Array([MOUNT_ATTR_RDONLY, 0n, 0n, 0n]).buffer);
+  lockAttributes(tape, policy, readOnly);
   for (const path of presentProtected(policy)) {
     const failure = `protecting ${path}`;
     const attributes = [AT_FDCWD, path, AT_RECURSIVE, readOnly, readOnly.length];
@@ -105,6 +118,38 @@ function addMounts(tape: SystemTape, policy: SandboxPolicy, means: Means): void 
   // The directory of a process stays below a mount that is made over it.
   tape.call("chdir", [directoryAddress]);
   if (!hasNetwork) raiseLoopback(tape);
+}
+
+/**
+ * Landlock has no right for modes, owners, times and extended attributes: a mount that cannot be
+ * written keeps those. One that is gone by then, or that the kernel holds as it is, may fail.
+ */
+function lockAttributes(tape: SystemTape, policy: SandboxPolicy, readOnly: Uint8Array): void {
+  const mounts = mountPoints();
+  const pinned = pinnedPaths(policy);
+  for (const path of policy.writable) {
+    if (mounts.includes(path) || pinned.includes(path) || kindOf(path) !== "folder") continue;
+    const failure = `keeping ${path} writable`;
+    tape.call("mount", [path, path, 0, MS_BIND | MS_REC, 0], { failure });
+  }
+  for (const path of mounts) {
+    if (policy.writable.some((folder) => isWithin(path, folder))) continue;
+    tape.call("mount_setattr", [AT_FDCWD, path, 0, readOnly, readOnly.length]);
+  }
+}
+
+/** Where something is mounted now. Source of the format: proc_pid_mountinfo(5). */
+function mountPoints(): string[] {
+  try {
+    const lines = readFileSync("/proc/self/mountinfo", "utf8").trim().split("\n");
+    const points = lines.map((line) => line.split(" ")[4] ?? "/");
+    const plain = (text: string) =>
+      text.replace(/\\(\d{3})/g, (_all, digits) => String.fromCharCode(Number.parseInt(digits, 8)));
+    return [...new Set(points.map(plain))];
+  } catch {
+    // No /proc: then the root at least.
+    return ["/"];
+  }
 }
 
 /** The same user and group inside: files keep their owners, and nothing is gained but mounts. */

@@ -2,7 +2,7 @@
 // whether the file is still the same when the change is made.
 
 import { type BigIntStats, constants } from "node:fs";
-import { access, type FileHandle, open, stat } from "node:fs/promises";
+import { access, type FileHandle, open, readlink, stat } from "node:fs/promises";
 import { ToolFailure } from "#agent/ports";
 import { sizeInWords } from "./text";
 
@@ -69,6 +69,7 @@ export async function openRegular(
     try {
       const stats = await handle.stat({ bigint: true });
       refuseIrregular(stats, shown);
+      await requireSamePlace(handle, real, shown);
       return { handle, stats };
     } catch (error) {
       await handle.close();
@@ -78,6 +79,21 @@ export async function openRegular(
     if (errorCode(error) === "ENOENT") return undefined;
     throw failureOf(error, shown);
   }
+}
+
+/**
+ * Fails when a folder of the path became a link while it was opened: what was judged is not what is
+ * open then. Only Linux tells where an open file lies.
+ */
+export async function requireSamePlace(
+  handle: FileHandle,
+  real: string,
+  shown: string,
+): Promise<void> {
+  if (process.platform !== "linux") return;
+  // Files that the kernel makes up (in /proc) have names of their own kind, which differ as well.
+  if ((await readlink(`/proc/self/fd/${handle.fd}`)) === real) return;
+  throw new ToolFailure(`${shown} became another file while it was opened. Try again.`);
 }
 
 function refuseIrregular(stats: BigIntStats, shown: string): void {

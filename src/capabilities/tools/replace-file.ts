@@ -4,11 +4,11 @@
 // edit inside the workspace never reaches a file outside of it, nor a shared package store. Mode
 // and group are kept, and the owner where the system permits it.
 
-import type { BigIntStats } from "node:fs";
+import { type BigIntStats, constants } from "node:fs";
 import { type FileHandle, link, lstat, mkdir, open, rename, unlink } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { PreviewStale, ToolFailure } from "#agent/ports";
-import { errorCode, failureOf, isSameFile } from "./file-snapshot";
+import { errorCode, failureOf, isSameFile, requireSamePlace } from "./file-snapshot";
 
 export interface Replaced {
   /** Things a reader of the result should know, such as other hard links left behind. */
@@ -23,19 +23,47 @@ export async function replaceFile(
   before: BigIntStats | undefined,
 ): Promise<Replaced> {
   const folder = dirname(real);
+  try {
+    if (!before) await mkdir(folder, { recursive: true });
+    await using place = await openFolder(folder, shown);
+    return await replaceIn(place.path, basename(real), bytes, before);
+  } catch (error) {
+    throw failureOf(error, shown);
+  }
+}
+
+/** The folder as it is now, whatever its path leads to later. Only Linux has such a path. */
+async function openFolder(folder: string, shown: string) {
+  if (process.platform !== "linux") return { path: folder, [Symbol.asyncDispose]: async () => {} };
+  const handle = await open(folder, constants.O_RDONLY | constants.O_DIRECTORY);
+  const close = () => handle.close();
+  try {
+    await requireSamePlace(handle, folder, shown);
+    return { path: `/proc/self/fd/${handle.fd}`, [Symbol.asyncDispose]: close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function replaceIn(
+  folder: string,
+  name: string,
+  bytes: Uint8Array,
+  before: BigIntStats | undefined,
+): Promise<Replaced> {
   // A short name of our own: the file's name with a suffix could be longer than is allowed.
   const temporary = join(folder, `.bosun-${crypto.randomUUID().slice(0, 13)}.tmp`);
   try {
-    if (!before) await mkdir(folder, { recursive: true });
     const notes = await writeTemporary(temporary, bytes, before);
-    await putInPlace(temporary, real, before);
+    await putInPlace(temporary, join(folder, name), before);
     await syncFolder(folder);
     return { notes };
   } catch (error) {
     await unlink(temporary).catch((reason: unknown) => {
       if (errorCode(reason) !== "ENOENT") throw reason;
     });
-    throw failureOf(error, shown);
+    throw error;
   }
 }
 

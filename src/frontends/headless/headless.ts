@@ -25,9 +25,11 @@ export interface HeadlessOptions {
   /** `write` goes to a terminal: the owner sees the outline of the run. */
   isOutlineSeen: boolean;
   showThinking: boolean;
-  /** Calls back for SIGINT, SIGTERM and SIGHUP; returns how to stop listening. */
-  onSignal(handler: (signal: "SIGINT" | "SIGTERM" | "SIGHUP") => void): () => void;
+  /** Calls back for each of these signals; returns how to stop listening. */
+  onSignal(handler: (signal: HeardSignal) => void): () => void;
 }
+
+export type HeardSignal = "SIGINT" | "SIGTERM" | "SIGHUP" | "SIGCONT";
 
 /** Left by signal or by word while a run was on. */
 const EXIT_STOPPED = 130;
@@ -119,8 +121,12 @@ class Headless {
     this.#options.terminal?.write(this.#style.bold("› "));
   }
 
-  #signal(signal: "SIGINT" | "SIGTERM" | "SIGHUP"): void {
+  #signal(signal: HeardSignal): void {
     const { agent, terminal } = this.#options;
+    if (signal === "SIGCONT") {
+      this.#continue();
+      return;
+    }
     if (!this.#isRunning) {
       this.#leave(EXIT_STOPPED);
       return;
@@ -137,6 +143,12 @@ class Headless {
     this.#printer.breakLine();
     terminal?.write(this.#style.warn("Stopping. Ctrl+C again leaves at once.\n"));
     agent.send({ kind: "stop" });
+  }
+
+  /** Back from Ctrl+Z: what waits for words stands above the words of another program. */
+  #continue(): void {
+    if (this.#questions?.isAsking) this.#questions.repeat();
+    else if (!this.#isRunning) this.#invite();
   }
 
   /** What was typed: an answer, a slash command, a word to the running agent, or a request. */

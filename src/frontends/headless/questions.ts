@@ -10,6 +10,8 @@ import { diffRows, type TextPrinter } from "./text";
 /** Nobody reads a question and answers it in less: such a line was meant for something else. */
 const READING_MS_MIN = 400;
 
+const GUIDANCE = "What should it do instead? (Enter: only skip this) ";
+
 type Asked = EventOf<"approval.asked">;
 
 type State =
@@ -100,6 +102,19 @@ export class Questions {
     if (this.#state.kind === "asked") this.#askAgain(this.#state.event, words);
   }
 
+  /** Asks the same once more, with what is asked about. */
+  repeat(): void {
+    const { terminal, style } = this.#options;
+    const state = this.#state;
+    if (state.kind === "guidance") terminal.write(GUIDANCE);
+    if (state.kind !== "asked") return;
+    const { preview } = state.event;
+    if (preview.kind === "command") {
+      terminal.write(`${style.accent(`$ ${showExactly(preview.command)}`)}\n`);
+    }
+    this.#prompt(state.event);
+  }
+
   #askAgain(event: Asked, words: string): void {
     this.#options.terminal.write(this.#options.style.warn(`${words}\n`));
     this.#prompt(event);
@@ -130,7 +145,7 @@ export class Questions {
         break;
       case "n":
       case "no":
-        terminal.write("What should it do instead? (Enter: only skip this) ");
+        terminal.write(GUIDANCE);
         this.#state = { kind: "guidance", call };
         break;
       case "":
