@@ -134,6 +134,25 @@ test("--resume keeps the file in .bosun, and a file that came with a clone is no
   expect(read(".bosun/session.json").messages.length).toBe(5);
 });
 
+test("a bare --resume takes the latest session, whatever the file in .bosun is of", async () => {
+  serve([{ text: "a" }, { text: "b" }, { text: "c" }, { text: "d" }]);
+  await run("older");
+  await run("--resume", "again");
+  await run("newer");
+  await run("--resume", "go on");
+  expect(contents(3)[0]).toBe("newer");
+});
+
+test("the id that is asked for counts more than the name in a broken file", async () => {
+  serve([{ text: "a" }, { text: "b" }, { text: "c" }]);
+  await run("wanted");
+  const id = /\d{8}_\d{6}_[0-9a-f]{4}/.exec((await run("sessions")).stdout)?.[0] ?? "";
+  await run("--session", "s.json", "in the file");
+  writeFileSync(file(), readFileSync(file(), "utf8").slice(0, -20));
+  await run("--session", "s.json", `--resume=${id}`, "go on");
+  expect(contents(2)).toEqual(["wanted", "a", "go on"]);
+});
+
 test("a second instance takes the next name and says so", async () => {
   serve([{ hang: true }, { text: "mine" }]);
   const first = new TerminalRun({ place, args: ["--session", "s.json", "long"], env });
@@ -153,6 +172,11 @@ test("another file is left alone", async () => {
   expect(refused.exit).toBe(1);
   expect(refused.stderr).toContain("left alone");
   expect(readFileSync(file("package.json"), "utf8")).toBe('{"name":"x"}');
+  for (const text of ['[{"name":"x"}]', '{"locale":"de","messages":[{"id":"a"}]}']) {
+    writeFileSync(file("other.json"), text);
+    expect((await run("--session", "other.json", "go")).exit).toBe(1);
+    expect(readFileSync(file("other.json"), "utf8")).toBe(text);
+  }
 });
 
 test("/reload takes over what was edited meanwhile", async () => {

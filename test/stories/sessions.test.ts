@@ -147,6 +147,18 @@ describe("after a kill", () => {
     expect(answers[1]?.content).toContain("uncertain");
   });
 
+  test("amid a question: the call that waited for approval is told as not run", async () => {
+    const { server, env } = serve([shell("touch ran"), { text: "I see." }]);
+    const asked = new TerminalRun({ place, args: ["begin"], env });
+    await asked.see("Approve?");
+    asked.kill("SIGKILL");
+    await asked.exited;
+    expect((await run(env, ["--resume", "go on"])).exit).toBe(0);
+    const answer = messagesOf(server, 1).find((message) => message.role === "tool");
+    expect(answer?.content).toContain("was not executed");
+    expect(existsSync(join(place.cwd, "ran"))).toBe(false);
+  });
+
   test("it was said once: a second resume finds a whole history", async () => {
     const { server, env } = serve([shell("sleep 30"), { text: "a" }, { text: "b" }]);
     await run(env, ["begin", "--json"], {

@@ -34,9 +34,12 @@ export function withSessions(
   let settled: Promise<void> = Promise.resolve();
   const later = (work: () => void | Promise<void>): void => {
     switches++;
-    settled = settled.then(work).finally(() => {
-      switches--;
-    });
+    settled = settled
+      .then(work)
+      .catch((error: unknown) => agent.notice("error", `A defect: ${String(error)}`))
+      .finally(() => {
+        switches--;
+      });
   };
   return {
     send(command) {

@@ -66,7 +66,9 @@ export class SessionKeeper {
   async begin(): Promise<Session> {
     const store = await this.#open();
     const id = makeSessionId(Date.now());
-    return { session: id, journal: await this.#journalOf(store.create(this.#startOf(id))) };
+    const journal = await this.#journalOf(store.create(this.#startOf(id)));
+    this.#adopt(journal, id);
+    return { session: id, journal };
   }
 
   /** Takes up a session of this directory: that one, or the latest that nobody works on. */
@@ -125,6 +127,8 @@ export class SessionKeeper {
   async fork(): Promise<Session & { told: string }> {
     const store = await this.#open();
     const parent = this.#currentId;
+    this.#current?.flush();
+    if (!store.find(parent)) throw new UsageError("There is nothing to copy yet.");
     const handle = store.fork(parent, {
       ...this.#startOf(makeSessionId(Date.now())),
       kind: "fork",
@@ -153,11 +157,14 @@ export class SessionKeeper {
       ...(loaded ? { state: loaded.state } : {}),
     });
     journal.attach(handle);
-    // Only now: whoever cannot have the new session keeps the old one.
+    return journal;
+  }
+
+  /** Only when all went well: whoever cannot have the new session keeps the old one. */
+  #adopt(journal: SessionJournal, id: SessionId): void {
     this.#release();
     this.#current = journal;
-    this.#currentId = handle.id;
-    return journal;
+    this.#currentId = id;
   }
 
   #release(): void {
@@ -195,12 +202,18 @@ export class SessionKeeper {
   /** The history as a model may get it, with what had to be added written down first. */
   async #takeUp(handle: SessionHandle, loaded: LoadedSession): Promise<Session & { told: string }> {
     const journal = await this.#journalOf(handle, loaded);
-    const { repairMessages } = await import("#stores/mirror");
     const answered = answerOpenCalls(withoutSystem(loaded.messages), loaded.calls);
-    const repaired = repairMessages(answered.messages, "");
-    const messages = withoutSystem(repaired.messages);
-    keepRepairs(journal, loaded.messages, messages);
-    this.#restoreCwd(loaded.state.cwd);
+    let messages: Message[];
+    try {
+      const { repairMessages } = await import("#stores/mirror");
+      messages = withoutSystem(repairMessages(answered.messages, "").messages);
+      keepRepairs(journal, loaded.messages, messages);
+      this.#restoreCwd(loaded.state.cwd);
+    } catch (error) {
+      journal.close();
+      throw error;
+    }
+    this.#adopt(journal, handle.id);
     const told = [
       `Restored ${messages.length} messages (session ${handle.id}, step ${loaded.state.step}).`,
       ...(answered.recovered > 0

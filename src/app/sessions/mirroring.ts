@@ -3,7 +3,14 @@
 
 import type { Agent } from "#agent";
 import type { Event } from "#base/protocol";
-import { type Mirror, MirrorError, type MirrorReason, takeMirror } from "#stores/mirror";
+import {
+  type Mirror,
+  type MirrorContent,
+  MirrorError,
+  type MirrorLoad,
+  type MirrorReason,
+  takeMirror,
+} from "#stores/mirror";
 import type { Session, SessionKeeper } from "./keeper";
 
 export interface MirroringOptions {
@@ -66,25 +73,35 @@ async function findSession(
   };
   if (loaded.kind === "corrupt") {
     told.push(`The session file was broken (${loaded.reason}); it is kept as ${loaded.movedTo}.`);
-    const known = loaded.sessionId !== undefined && (await keeper.has(loaded.sessionId));
-    if (known) return goOn(loaded.sessionId);
-    return resume === undefined ? keeper.begin() : goOn(resume || undefined);
   }
-  if (loaded.kind === "absent") {
-    return resume === undefined ? keeper.begin() : goOn(resume || undefined);
+  const take = async (state: MirrorContent, repairs: readonly string[]): Promise<Session> => {
+    const imported = await keeper.importContext(state);
+    told.push(`Read ${imported.count} messages from ${mirror.path}, as they were edited.`);
+    for (const repair of [...repairs, ...imported.repairs]) told.push(`Mended: ${repair}.`);
+    return imported.session;
+  };
+  if (file === undefined) {
+    // A file that lay in the directory by itself, as in a fresh clone, is nobody's word: only an edit
+    // of the very session that is asked for counts.
+    const session = await goOn(resume || undefined);
+    if (loaded.kind !== "loaded" || !loaded.state.isEdited) return session;
+    return loaded.state.sessionId === session.session
+      ? take(loaded.state, loaded.repairs)
+      : session;
   }
-  const { state, repairs } = loaded;
-  const isKept = state.sessionId !== undefined && (await keeper.has(state.sessionId));
-  // A file that lay in the directory by itself, as in a fresh clone, is nobody's word.
-  const isMeant = file !== undefined || isKept;
-  const isOther = resume !== undefined && resume !== "" && resume !== state.sessionId;
-  if (!isMeant || isOther) return goOn(resume || undefined);
-  const session = isKept ? await goOn(state.sessionId) : await keeper.begin();
-  if (isKept && !state.isEdited) return session;
-  const imported = await keeper.importContext(state);
-  told.push(`Read ${imported.count} messages from ${mirror.path}, as they were edited.`);
-  for (const repair of [...repairs, ...imported.repairs]) told.push(`Mended: ${repair}.`);
-  return imported.session;
+  const named = loaded.kind === "absent" ? undefined : nameIn(loaded);
+  const isKept = named !== undefined && (await keeper.has(named));
+  const wanted = resume || (isKept ? named : undefined);
+  if (loaded.kind !== "loaded" || (resume !== undefined && wanted !== named)) {
+    return wanted === undefined && resume === undefined ? keeper.begin() : goOn(wanted);
+  }
+  const session = wanted === undefined ? await keeper.begin() : await goOn(wanted);
+  if (isKept && !loaded.state.isEdited) return session;
+  return take(loaded.state, loaded.repairs);
+}
+
+function nameIn(loaded: Exclude<MirrorLoad, { kind: "absent" }>): string | undefined {
+  return loaded.kind === "loaded" ? loaded.state.sessionId : loaded.sessionId;
 }
 
 interface FileMirroringOptions {

@@ -58,6 +58,7 @@ export function readMirror(bytes: Uint8Array): MirrorReading {
   const repairs: string[] = [];
   if (!isUtf8(bytes)) repairs.push("bytes that are no UTF-8 were replaced");
   if (Array.isArray(value)) {
+    if (!mayBeMessages(value)) return NO_MESSAGES;
     return { kind: "read", state: readFields({ messages: value }, value, repairs), repairs };
   }
   const fields = isObject(value) ? value : {};
@@ -66,12 +67,26 @@ export function readMirror(bytes: Uint8Array): MirrorReading {
     const isForeign = !("bosun_session_version" in fields || "aic_session_version" in fields);
     return { kind: "unreadable", reason, isForeign };
   }
+  if (!mayBeMessages(fields.messages)) return NO_MESSAGES;
   const state = readFields(fields, fields.messages, repairs);
   if (repairs.length > REPAIRS_MAX) {
     const more = repairs.splice(REPAIRS_MAX).length;
     repairs.push(`and ${more} more`);
   }
   return { kind: "read", state, repairs };
+}
+
+const NO_MESSAGES = {
+  kind: "unreadable",
+  reason: "its list holds no message of a conversation",
+  isForeign: true,
+} as const;
+
+/** Any other list of anything must not be taken for a conversation, and written over. */
+function mayBeMessages(list: readonly unknown[]): boolean {
+  return (
+    list.length === 0 || list.some((entry) => isObject(entry) && typeof entry.role === "string")
+  );
 }
 
 function readFields(fields: Fields, messages: unknown[], repairs: string[]): MirrorContent {

@@ -1,7 +1,7 @@
 // The journal of one agent on one session: what may not be lost is on the disk when `append`
 // returns; what only accompanies it waits for it, though never for long.
 
-import type { StoreFailure } from "#base/kit";
+import { StoreFailure } from "#base/kit";
 import type { Event, Message } from "#base/protocol";
 import type { Entry, SessionHandle } from "./handle";
 import { EMPTY_STATE, foldState, type SessionState } from "./records";
@@ -11,7 +11,10 @@ import { EMPTY_STATE, foldState, type SessionState } from "./records";
  * spoke or is asked, the run ended. All others go with the next of these, in its commit.
  */
 function mustLast(event: Event): boolean {
-  if (event.type === "message") return event.message.role !== "assistant";
+  if (event.type === "message") {
+    // A reply with calls goes with the first of them; an answer is followed by nothing.
+    return event.message.role !== "assistant" || !event.message.tool_calls?.length;
+  }
   return ["tool.started", "approval.asked", "approval.answered", "run.finished"].includes(
     event.type,
   );
@@ -41,11 +44,6 @@ export class SessionJournal {
     this.flush();
   }
 
-  /** The session cannot be had: whatever should be kept from now on throws this. */
-  fail(failure: StoreFailure): void {
-    this.#failure = failure;
-  }
-
   /** Throws a StoreFailure when the event, or one before it, cannot be kept. */
   append(event: Event): void {
     this.#state = foldState(this.#state, event);
@@ -57,8 +55,15 @@ export class SessionJournal {
 
   /** Puts another live context in place of all that came before. Throws a StoreFailure. */
   replaceContext(messages: readonly Message[], at: string): void {
-    this.#waiting.push({ type: "context", at, messages });
-    this.flush();
+    const entry: Entry = { type: "context", at, messages };
+    this.#waiting.push(entry);
+    try {
+      this.flush();
+    } catch (error) {
+      // Whoever asked for it is told that it failed: it must not come true later.
+      this.#waiting = this.#waiting.filter((waiting) => waiting !== entry);
+      throw error;
+    }
   }
 
   /** Writes what waits, in one commit. Throws a StoreFailure. */
@@ -85,6 +90,7 @@ export class SessionJournal {
       // A dead owner's claim is taken over by the next: nothing depends on this.
     }
     this.#handle = undefined;
+    this.#failure ??= new StoreFailure("This session was closed: nothing is kept in it any more.");
   }
 
   #flushQuietly(): void {

@@ -116,6 +116,7 @@ export function readSession(database: Database, id: SessionId): LoadedSession {
   let messages: Message[] = [];
   let damaged = 0;
   const calls = new Map<string, string | undefined>();
+  const waiting = new Set<string>();
   const query = database.query<{ seq: number; body: string }, [string, number, number]>(
     "SELECT seq, body FROM events WHERE session = ? AND seq BETWEEN ? AND ? ORDER BY seq",
   );
@@ -128,15 +129,20 @@ export function readSession(database: Database, id: SessionId): LoadedSession {
       }
       if (event.type === "context") {
         messages = [...event.messages];
+        calls.clear();
         state = { ...state, contextFrom: entry.seq };
         continue;
       }
       if (entry.seq > seq) state = foldState(state, event);
       if (event.type === "message") messages.push(event.message);
+      // A call that waited for its owner when all ended did not run.
+      if (event.type === "approval.asked") waiting.add(event.call);
+      if (event.type === "approval.answered") waiting.delete(event.call);
       if (event.type === "tool.started") calls.set(event.call, undefined);
       if (event.type === "tool.finished") calls.set(event.call, event.result);
     }
   }
+  for (const call of waiting) calls.delete(call);
   return { record: toRecord(row), state, messages, calls, damaged };
 }
 
@@ -146,6 +152,7 @@ function parseEntry(body: string): StoredEntry | undefined {
     if (typeof value !== "object" || value === null || !("type" in value)) return undefined;
     const entry = value as StoredEntry;
     if (entry.type === "context" && !Array.isArray(entry.messages)) return undefined;
+    if (entry.type === "message" && typeof entry.message?.role !== "string") return undefined;
     return entry;
   } catch {
     return undefined;

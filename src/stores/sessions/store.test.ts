@@ -162,6 +162,31 @@ test("calls without a result are told from those with one and those that never b
   ]);
 });
 
+test("a journal that was closed keeps nothing, and says so", () => {
+  const store = open(makeDirectory());
+  const journal = new SessionJournal({ cwd: () => "/w" });
+  journal.attach(store.create(start("a")));
+  journal.append(say("one"));
+  journal.close();
+  expect(() => journal.append(say("two"))).toThrow("closed");
+});
+
+test("a context that could not be written does not come true later", () => {
+  const store = open(makeDirectory());
+  const handle = store.create(start("a"));
+  const journal = new SessionJournal({ cwd: () => "/w" });
+  journal.attach(handle);
+  journal.append(say("one"));
+  const write = handle.append;
+  handle.append = () => {
+    throw new StoreFailure("no space");
+  };
+  expect(() => journal.replaceContext([], "t")).toThrow("no space");
+  handle.append = write;
+  journal.append(say("two"));
+  expect(texts(handle.load().messages)).toEqual(["one", "two"]);
+});
+
 test("what did not fit on the disk stays waiting and is written when there is room", () => {
   const directory = makeDirectory();
   const mounted = Bun.spawnSync(["mount", "-t", "tmpfs", "-o", "size=300k", "tmpfs", directory]);
