@@ -19,6 +19,7 @@ export {
   childrenOf,
   isRunning,
   listProcesses,
+  lockHoldersOf,
   readEnvironment,
   readProcess,
   signalProcess,

@@ -2,7 +2,7 @@
 // 20 us each), the whole table when something must be found or killed. Linux reads /proc, other
 // systems ask ps. Source of the fields: proc_pid_stat(5).
 
-import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
 
 export interface ProcessEntry {
   pid: number;
@@ -62,6 +62,21 @@ export function workingDirectoryOf(pid: number): string | undefined {
     // Gone, or another user's.
     return undefined;
   }
+}
+
+/**
+ * Other processes that hold a lock on the file, which everybody may see; none where there is no
+ * /proc. Source of the fields: proc_locks(5).
+ */
+export function lockHoldersOf(path: string): number[] {
+  const inode = statSync(path, { throwIfNoEntry: false })?.ino;
+  const locks = isLinux && inode !== undefined ? read("/proc/locks") : undefined;
+  return (locks ?? "")
+    .split("\n")
+    .map((line) => line.trim().split(/\s+/))
+    .filter((fields) => fields[5]?.endsWith(`:${inode}`))
+    .map((fields) => Number(fields[4]))
+    .filter((pid) => pid > 0 && pid !== process.pid);
 }
 
 export function isRunning(pid: number): boolean {

@@ -300,6 +300,31 @@ test("processes, agents and a fork on one store: no entry is lost or mixed", asy
   }
 });
 
+test("a damaged store that another process works with is left where it is", async () => {
+  const directory = makeDirectory();
+  const path = join(directory, "sessions.db");
+  const script = `
+    const { openSessionStore } = await import(${JSON.stringify(join(import.meta.dir, "..", "sessions.ts"))});
+    const { EMPTY_STATE } = await import(${JSON.stringify(join(import.meta.dir, "records.ts"))});
+    const store = openSessionStore(${JSON.stringify(path)});
+    store.create(${JSON.stringify(start("a"))}).append([${JSON.stringify(say("theirs"))}], EMPTY_STATE);
+    const { Database } = await import("bun:sqlite");
+    const second = new Database(${JSON.stringify(path)});
+    second.run("PRAGMA wal_checkpoint(TRUNCATE)");
+    second.close();
+    console.log("ready");
+    await Bun.sleep(60000);`;
+  const other = Bun.spawn([process.execPath, "-e", script], { stdout: "pipe", env: process.env });
+  await other.stdout.getReader().read();
+  const file = openSync(path, "r+");
+  writeSync(file, new Uint8Array(100), 0, 100, 0);
+  closeSync(file);
+  expect(() => openSessionStore(path)).toThrow(`process ${other.pid}`);
+  expect(readdirSync(directory).some((name) => name.includes("corrupt"))).toBe(false);
+  other.kill("SIGKILL");
+  await other.exited;
+});
+
 test("a store of a newer version is refused and left as it is", async () => {
   const directory = makeDirectory();
   const path = join(directory, "sessions.db");

@@ -3,7 +3,7 @@
 
 import type { Database } from "bun:sqlite";
 import { StoreFailure } from "#base/kit";
-import { readProcess } from "#base/os";
+import { lockHoldersOf, readProcess } from "#base/os";
 import type { SessionId } from "#base/protocol";
 import { describeStoreFault } from "./failure";
 import { createHandle, type SessionHandle } from "./handle";
@@ -58,6 +58,15 @@ function probe(database: Database): void {
 }
 
 function openInPlaceOf(path: string, notices: string[]): Database {
+  // Others that have it open would write on into the one that is moved aside; each of them holds a
+  // lock on this file for as long.
+  const [holder] = lockHoldersOf(`${path}-shm`);
+  if (holder !== undefined) {
+    throw new StoreFailure(
+      `The session store ${path} is damaged, but another Bosun (process ${holder}) works with it. ` +
+        "End that one, then try again.",
+    );
+  }
   try {
     const aside = moveAside(path, Date.now());
     const database = openDatabase(path);
@@ -140,15 +149,7 @@ class Store implements SessionStore {
     });
   }
 
-  /** Others that have the file open would write on into the one that is moved aside. */
   #mend(): void {
-    const busy = this.list().find(({ owner }) => owner !== undefined && owner !== process.pid);
-    if (busy) {
-      throw new StoreFailure(
-        `The session store ${this.path} is damaged, but another Bosun (process ${busy.owner}) works ` +
-          "with it. End that one, then try again.",
-      );
-    }
     this.#database.close();
     this.#database = openInPlaceOf(this.path, this.notices);
   }
