@@ -185,7 +185,7 @@ export class SessionKeeper {
     if (place === undefined)
       throw new UsageError(`There is no session ${id}. See: bosun sessions.`);
     throw new UsageError(
-      `Session ${id} belongs to ${place}. Go there to resume it, or copy it to this directory: ` +
+      `Session ${id} belongs to ${place.replace(/\p{C}/gu, "?")}. Go there to resume it, or copy it to this directory: ` +
         `bosun sessions fork ${id}.`,
     );
   }

@@ -2,6 +2,7 @@
 // rows on it unreadable, not those before and behind: so the gap is jumped over.
 
 import { Database } from "bun:sqlite";
+import { closeSync, copyFileSync, openSync, readSync, rmSync, statSync, writeSync } from "node:fs";
 
 const TABLES = ["sessions", "events", "snapshots"] as const;
 
@@ -22,6 +23,38 @@ type Row = Record<string, string | number | Uint8Array | null> & { rowid: number
 
 /** Never throws for damage: what cannot be read is counted as a gap. */
 export function salvage(damagedPath: string, target: Database): Salvage {
+  const plain = copyTables(damagedPath, target);
+  if (plain.sessions + plain.events > 0) return plain;
+  // Nothing at all: it may be only the first bytes that are damaged, or the end that is cut off.
+  const copy = `${damagedPath}.mending`;
+  copyFileSync(damagedPath, copy);
+  try {
+    graftHeader(copy, target.filename);
+    return copyTables(copy, target);
+  } finally {
+    for (const ending of ["", "-wal", "-shm"]) rmSync(copy + ending, { force: true });
+  }
+}
+
+const HEADER_BYTES = 100;
+const PAGE_BYTES = 4096;
+
+/** Gives a file the header of a sound one, with its own size. Source: sqlite.org, "File Format". */
+function graftHeader(path: string, soundPath: string): void {
+  const header = Buffer.alloc(HEADER_BYTES);
+  const sound = openSync(soundPath, "r");
+  readSync(sound, header, 0, HEADER_BYTES, 0);
+  closeSync(sound);
+  header.writeUInt32BE(Math.trunc(statSync(path).size / PAGE_BYTES), 28);
+  // No list of free pages, and a count of changes that says the size is right.
+  header.fill(0, 32, 40);
+  header.copy(header, 92, 24, 28);
+  const file = openSync(path, "r+");
+  writeSync(file, header, 0, HEADER_BYTES, 0);
+  closeSync(file);
+}
+
+function copyTables(damagedPath: string, target: Database): Salvage {
   const result: Salvage = { sessions: 0, events: 0, gaps: 0 };
   let source: Database;
   try {

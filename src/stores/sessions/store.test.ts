@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from "bun:test";
 import {
   closeSync,
+  ftruncateSync,
   mkdtempSync,
   openSync,
   readdirSync,
@@ -216,7 +217,13 @@ test("what did not fit on the disk stays waiting and is written when there is ro
   }
 });
 
-test("damage in the middle: what lies before and behind it is saved, the file is kept", () => {
+test.each([
+  [
+    "its first bytes",
+    (file: number, _size: number) => writeSync(file, Buffer.alloc(100), 0, 100, 0),
+  ],
+  ["its end", (file: number, size: number) => ftruncateSync(file, Math.trunc(size * 0.6))],
+])("a store that lost %s: what is left of it is saved, the file is kept", (_name, damage) => {
   const directory = makeDirectory();
   const path = join(directory, "sessions.db");
   const store = openSessionStore(path);
@@ -224,16 +231,18 @@ test("damage in the middle: what lies before and behind it is saved, the file is
   for (let n = 0; n < 400; n++) handle.append([say(`${n} `.padEnd(2000, "y"))], EMPTY_STATE);
   handle.release();
   store.close();
-  const size = statSync(path).size;
   const file = openSync(path, "r+");
-  writeSync(file, new Uint8Array(4096), 0, 4096, Math.trunc(size / 2 / 4096) * 4096);
-  // The last page of the table is damaged, too: opening has to notice.
-  writeSync(file, new Uint8Array(100), 0, 100, 0);
+  damage(file, statSync(path).size);
   closeSync(file);
   const mended = openSessionStore(path);
   stores.push(mended);
   expect(mended.notices[0]).toContain("damaged");
-  expect(readdirSync(directory).some((name) => name.includes(".corrupt."))).toBe(true);
+  const { messages } = mended.claim("a").loaded;
+  expect(texts(messages)[0]).toStartWith("0 ");
+  expect(messages.length).toBeGreaterThan(150);
+  const names = readdirSync(directory);
+  expect(names.some((name) => /\.corrupt\.[0-9TZ]+$/.test(name))).toBe(true);
+  expect(names.some((name) => name.includes("mending"))).toBe(false);
 });
 
 test("a damaged page amid the events loses that page and no more", () => {
