@@ -21,7 +21,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
       process.stderr.write(`bosun: ${error.message}\n`);
       return EXIT_USAGE;
     }
-    if (error instanceof StoreFailure || (error instanceof Error && error.name === "MirrorError")) {
+    if (error instanceof StoreFailure) {
       process.stderr.write(`bosun: ${error.message}\n`);
       return EXIT_DEFECT;
     }

@@ -1,5 +1,5 @@
-// Where a project's sessions and artifacts lie: below Bosun's home, in a directory named after the project. It is
-// keyed by the real path alone, so that a repository made in it later changes nothing.
+// Where a project's sessions and artifacts lie: below Bosun's home, in a directory named after the
+// project. It is keyed by the real path alone: a repository made in it later changes nothing.
 
 import { basename, join } from "node:path";
 

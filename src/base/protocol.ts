@@ -15,7 +15,7 @@ export type {
 } from "./protocol/event";
 export { EVENT_VERSION } from "./protocol/event";
 export type { AgentHandle, AgentState, Phase, Query, Watcher } from "./protocol/handle";
-export type { AgentId, CallId, Sequence, SessionId } from "./protocol/ids";
+export type { AgentId, CallId, SessionId } from "./protocol/ids";
 export { makeCallId, makeSessionId } from "./protocol/ids";
 export type {
   AssistantMessage,

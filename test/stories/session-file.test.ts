@@ -103,6 +103,18 @@ test("a bare list of messages and AI-Commander's file are taken up", async () =>
   expect(contents(1)).toEqual(["theirs", "go on"]);
 });
 
+test("opaque parts that belong to another endpoint are not sent to this one", async () => {
+  serve([{ text: "one" }]);
+  const signed = { role: "assistant", content: "yes", thinking_blocks: [{ signature: "theirs" }] };
+  const messages = [{ role: "user", content: "hi" }, signed];
+  const state = { bosun_session_version: 1, api_base: "https://other.example/v1", messages };
+  writeFileSync(file(), JSON.stringify(state));
+  const next = await run("--session", "s.json", "go on");
+  expect(contents(0)).toEqual(["hi", "yes", "go on"]);
+  expect(server.requests[0]?.body).not.toContain("theirs");
+  expect(next.stderr).toContain("left out");
+});
+
 test("a broken file is set aside and the session is restored from the store", async () => {
   serve([{ text: "one" }, { text: "two" }]);
   await run("--session", "s.json", "first");

@@ -171,7 +171,7 @@ export interface PlayOptions {
   env?: Record<string, string>;
 }
 
-function isPlayable(attempt: Attempt, { isWalled }: { isWalled: boolean }): boolean {
+export function isPlayable(attempt: Attempt, { isWalled }: { isWalled: boolean }): boolean {
   if (attempt.needs?.some((program) => Bun.which(program) === null)) return false;
   if (attempt.oneOf && !attempt.oneOf.some(mayOpen)) return false;
   return isWalled || (attempt.noControl === undefined && (isRoot || !attempt.isRootOnly));

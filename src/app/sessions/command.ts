@@ -17,7 +17,7 @@ import { listSessions } from "./list";
 import { answerOpenCalls, dropOpaqueParts } from "./recover";
 import { routeOf } from "./route";
 
-/** Without words it lists the newest, with `all` all; `fork ID` copies a session of any directory to this one. */
+/** Lists the newest, with `all` all; `fork ID` copies a session of any directory to this one. */
 export async function runSessionsCommand(invocation: Invocation): Promise<number> {
   const { args, configuration, cwd } = invocation;
   const [word, id, ...more] = args.words;

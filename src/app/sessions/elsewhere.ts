@@ -40,11 +40,7 @@ export function listElsewhere(
 }
 
 /** The directory that the session belongs to; undefined when there is no such session. */
-export async function findElsewhere(
-  home: string,
-  own: string,
-  id: SessionId,
-): Promise<string | undefined> {
+export function findElsewhere(home: string, own: string, id: SessionId): string | undefined {
   for (const { records } of listElsewhere(home, own)) {
     const record = records.find((candidate) => candidate.id === id);
     if (record) return record.workspace;

@@ -66,9 +66,8 @@ async function answer(kept: Kept, { action, id }: SessionCommand): Promise<void>
   try {
     agent.notice("info", await act(kept, action, id));
   } catch (error) {
-    const isExpected = error instanceof StoreFailure || error instanceof UsageError;
-    if (!isExpected && !(error instanceof Error && error.name === "MirrorError")) throw error;
-    agent.notice("error", error instanceof Error ? error.message : String(error));
+    if (!(error instanceof StoreFailure || error instanceof UsageError)) throw error;
+    agent.notice("error", error.message);
   }
 }
 

@@ -21,7 +21,8 @@ import type {
 } from "#stores/sessions";
 import { UsageError } from "../config/arguments";
 import { projectDirectory, STORE_FILE } from "../project";
-import { answerOpenCalls } from "./recover";
+import { answerOpenCalls, dropOpaqueParts } from "./recover";
+import { routeOf } from "./route";
 
 export interface KeeperOptions {
   /** Bosun's home. */
@@ -90,19 +91,26 @@ export class SessionKeeper {
   async importContext(content: {
     messages: readonly unknown[];
     todo: readonly TodoItem[];
+    apiBase: string | undefined;
   }): Promise<{ session: Session; count: number; repairs: string[] }> {
     const journal = this.#current;
     if (!journal) throw new Error("No session is open.");
     const { repairMessages } = await import("#stores/mirror");
     const repaired = repairMessages(content.messages, "", { keepSystemPrompt: true });
-    const messages = withoutSystem(repaired.messages);
+    const repairs = [...repaired.repairs];
+    let messages = withoutSystem(repaired.messages);
+    // What only another provider can read is never sent to this one.
+    if (content.apiBase !== undefined && routeOf(content.apiBase) !== this.#options.route) {
+      messages = dropOpaqueParts(messages);
+      repairs.push("parts that only the endpoint it came from understands were left out");
+    }
     const at = new Date().toISOString();
     journal.append({ v: EVENT_VERSION, at, agent: "main", type: "todo", items: [...content.todo] });
     journal.replaceContext(messages, at);
     return {
       session: { session: this.#currentId, journal, restored: { messages, todo: content.todo } },
       count: messages.length,
-      repairs: repaired.repairs,
+      repairs,
     };
   }
 
@@ -181,7 +189,7 @@ export class SessionKeeper {
     const record = store.find(id);
     if (record) return record;
     const { findElsewhere } = await import("./elsewhere");
-    const place = await findElsewhere(this.#options.home, this.storePath, id);
+    const place = findElsewhere(this.#options.home, this.storePath, id);
     if (place === undefined)
       throw new UsageError(`There is no session ${id}. See: bosun sessions.`);
     throw new UsageError(

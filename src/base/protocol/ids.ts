@@ -9,9 +9,6 @@ export type AgentId = string;
 /** The id of one tool call, unique within a session's history. */
 export type CallId = string;
 
-/** A position in a session's log; the first event has 1. */
-export type Sequence = number;
-
 /**
  * Makes a session id from a point in time (milliseconds since the epoch). In UTC: the first look at
  * the local time zone costs 10 ms, which is a sixth of what the start may take.

@@ -1,8 +1,10 @@
 // What can go wrong with the session file, in words for its owner: what, where, what to do.
 
+import { StoreFailure } from "#base/kit";
+
 /** Its message is one or two plain sentences, fit for the screen as they stand. */
-export class MirrorError extends Error {
-  override readonly name = "MirrorError";
+export class MirrorError extends StoreFailure {
+  override name = "MirrorError";
   /** The system's word for it (`ENOSPC`), where the system said no. */
   readonly code: string | undefined;
 

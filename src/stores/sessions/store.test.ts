@@ -53,6 +53,15 @@ function say(text: string): Event {
   return event({ type: "message", message: { role: "user", content: text } });
 }
 
+/** A store with one session of 400 entries, closed. */
+function fill(path: string): void {
+  const store = openSessionStore(path);
+  const handle = store.create(start("a"));
+  for (let n = 0; n < 400; n++) handle.append([say(`${n} `.padEnd(2000, "y"))], EMPTY_STATE);
+  handle.release();
+  store.close();
+}
+
 function texts(messages: readonly Message[]): unknown[] {
   return messages.map((message) => message.content);
 }
@@ -226,11 +235,7 @@ test.each([
 ])("a store that lost %s: what is left of it is saved, the file is kept", (_name, damage) => {
   const directory = makeDirectory();
   const path = join(directory, "sessions.db");
-  const store = openSessionStore(path);
-  const handle = store.create(start("a"));
-  for (let n = 0; n < 400; n++) handle.append([say(`${n} `.padEnd(2000, "y"))], EMPTY_STATE);
-  handle.release();
-  store.close();
+  fill(path);
   const file = openSync(path, "r+");
   damage(file, statSync(path).size);
   closeSync(file);
@@ -248,11 +253,7 @@ test.each([
 test("a damaged page amid the events loses that page and no more", () => {
   const directory = makeDirectory();
   const path = join(directory, "sessions.db");
-  const store = openSessionStore(path);
-  const handle = store.create(start("a"));
-  for (let n = 0; n < 400; n++) handle.append([say(`${n} `.padEnd(2000, "y"))], EMPTY_STATE);
-  handle.release();
-  store.close();
+  fill(path);
   const file = openSync(path, "r+");
   // Two pages of rows; the first page, with the schema, stays whole.
   writeSync(file, new Uint8Array(8192).fill(0xff), 0, 8192, 4096 * 120);
